@@ -61,11 +61,8 @@ unsigned rc_env_place(const struct rc_env *env, struct rc_str name, unsigned bel
  * both; launcher/stamp.h writes it and takes it apart. */
 #define RC_ORDERED "ROLLCALL_ORDER"
 
-/* The interface that addr= was found on. A later rollcall tells by it which of
- * GLOO_SOCKET_IFNAME and its like an earlier one set. */
-#define RC_OWN_INTERFACE "ROLLCALL_IFNAME"
-
-/* The same for the variables of nic=auto: "NAME=VALUE NAME=VALUE". */
+/* Which network variables addr= and nic=auto have set, and to what: "NAME=VALUE NAME=VALUE". A later rollcall knows by
+ * it what the user has not set. */
 #define RC_NICS_OWN "ROLLCALL_NICS"
 
 /* What the watch compares with. In worker mode "rank=3 size=4 node=1 nodes=2", and

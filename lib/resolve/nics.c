@@ -4,27 +4,6 @@
 #include "resolve/resolve.h"
 #include "resolve/steps.h"
 
-/* RC_NICS_OWN: which network variables nic=auto has set, and to what, as "NAME=VALUE NAME=VALUE ...". */
-
-static bool is_of_cards(const struct rc_result *result, struct rc_str name, struct rc_str now)
-{
-    struct rc_str own = rc_env_get(&result->env, RC_NICS_OWN);
-    struct rc_str key;
-    struct rc_str value;
-
-    while (rc_pair_next(&own, ' ', &key, &value)) {
-        if (rc_str_eq(key, name))
-            return value.p && rc_str_eq(value, now);
-    }
-    return false;
-}
-
-/* Returns the list `own` ("" for an empty one) with one more variable. The text is in the arena. */
-static const char *own_nics_add(const char *own, struct rc_str name, const char *value, struct rc_arena *arena)
-{
-    return rc_format(arena, "%s%s%pS=%s", own, *own ? " " : "", &name, value);
-}
-
 /* The node's network cards as NCCL, UCX, gloo and tensorpipe want to be told of them.
  *
  *   NCCL_IB_HCA         =mlx5_0,mlx5_1   all of the job's cards: NCCL takes the one next to each GPU
@@ -33,25 +12,31 @@ static const char *own_nics_add(const char *own, struct rc_str name, const char 
  *   NCCL_SOCKET_IFNAME  =ib0,ib1         the interfaces of these cards, for NCCL's bootstrap and sockets
  *   GLOO_SOCKET_IFNAME, TP_SOCKET_IFNAME   the first of them, the same in all tasks of the node
  *
- * Set with nic=auto alone, and only where the user has set nothing. The socket
- * names are addr='s, where that is an interface or a network. */
+ * With nic=auto they are those of the cards. With addr= of an interface or a network the last three are the interface
+ * towards the address that was found. What the user has set stays; RC_NICS_OWN says what is rollcall's own. */
 
 enum nic_variable { NCCL_CARDS, UCX_CARDS, NCCL_SOCKETS, GLOO_SOCKET, TENSORPIPE_SOCKET };
 
-/* "=" makes names exact for NCCL: mlx5_1 alone means mlx5_10 as well (user guide, "Environment
- * Variables"; nccl src/transport/net_ib.cc, ncclIbInit, and src/misc/socket.cc, ncclFindInterfaces).
+/* "=" makes names exact for NCCL: mlx5_1 alone means mlx5_10 as well, and ib0 means ib0.8001 and ib01 (user guide,
+ * "Environment Variables"; nccl src/transport/net_ib.cc, ncclIbInit, and src/misc/socket.cc, ncclFindInterfaces).
  * UCX has "mlx5_0:1" for a port and "eth0" for sockets (openucx.readthedocs.io, FAQ, "Which network
- * devices does UCX use?"). The last two: below. */
+ * devices does UCX use?"). gloo wants a name or a list of names, each of them one more device (torch c10d init.cpp);
+ * tensorpipe a name (torch rpc tensorpipe_agent.cpp). */
 static const struct {
     struct rc_name name;
-    char reason[72];
+    const char *by_cards;   /* the reason, with nic=auto */
+    const char *by_address; /* with addr= */
 } variables[RC_NIC_VARIABLES] = {
-    [NCCL_CARDS] = { RC_NAME("NCCL_IB_HCA"), "the job's cards, by exact name; NCCL takes the one next to each GPU" },
-    [UCX_CARDS] = { RC_NAME("UCX_NET_DEVICES"), "the network card next to this task" },
-    [NCCL_SOCKETS] = { RC_NAME("NCCL_SOCKET_IFNAME"), "the interfaces of the job's cards, by exact name" },
-    [GLOO_SOCKET] = { RC_NAME("GLOO_SOCKET_IFNAME"), "the interface of the job's first card, for gloo" },
+    [NCCL_CARDS] = { RC_NAME("NCCL_IB_HCA"), "the job's cards, by exact name; NCCL takes the one next to each GPU",
+                     "" },
+    [UCX_CARDS] = { RC_NAME("UCX_NET_DEVICES"), "the network card next to this task", "" },
+    [NCCL_SOCKETS] = { RC_NAME("NCCL_SOCKET_IFNAME"), "the interfaces of the job's cards, by exact name",
+                       "the interface of addr=, for NCCL: this one, none that begins like it" },
+    [GLOO_SOCKET] = { RC_NAME("GLOO_SOCKET_IFNAME"), "the interface of the job's first card, for gloo",
+                      "the interface of addr=, for gloo" },
     [TENSORPIPE_SOCKET] = { RC_NAME("TP_SOCKET_IFNAME"),
-                            "the interface of the job's first card, for torch.distributed.rpc" },
+                            "the interface of the job's first card, for torch.distributed.rpc",
+                            "the interface of addr=, for torch.distributed.rpc" },
 };
 
 struct rc_str rc_nicnames_variable(unsigned i)
@@ -124,98 +109,59 @@ const char *rc_nicnames_value(unsigned i, const struct rc_pins *pins, const stru
     return NULL;
 }
 
-/* addr=: gloo, NCCL and tensorpipe are told to use the interface towards the address that was found.
- *
- * "ib0" is a prefix for NCCL, which also takes ib0.8001 and ib01 then; "=" makes
- * it exact (nccl src/misc/socket.cc, ncclFindInterfaces). gloo wants a name or a
- * list of names, each of them one more device (torch c10d init.cpp); tensorpipe
- * a name (torch rpc tensorpipe_agent.cpp). */
-static const struct {
-    struct rc_name name;
-    char before[2];
-    char reason[72];
-} interface_names[] = {
-    { RC_NAME("GLOO_SOCKET_IFNAME"), "", "the interface of addr=, for gloo" },
-    { RC_NAME("NCCL_SOCKET_IFNAME"), "=", "the interface of addr=, for NCCL: this one, none that begins like it" },
-    { RC_NAME("TP_SOCKET_IFNAME"), "", "the interface of addr=, for torch.distributed.rpc" },
-};
-
-enum { INTERFACE_NAMES = sizeof(interface_names) / sizeof(*interface_names) };
-
-/* Whether a variable's value is one that a rollcall further outside has set for its interface. */
-static bool is_of_interface(const struct rc_result *result, struct rc_str name, struct rc_str now)
+/* Whether an earlier rollcall has set the variable to this value. */
+static bool is_ours(const struct rc_result *result, struct rc_str name, struct rc_str now)
 {
-    struct rc_str own = rc_env_get(&result->env, RC_OWN_INTERFACE);
+    struct rc_str own = rc_env_get(&result->env, RC_NICS_OWN);
+    struct rc_str key;
+    struct rc_str value;
 
-    for (unsigned i = 0; i < INTERFACE_NAMES; i++) {
-        size_t before = rc_str(interface_names[i].before).n;
-
-        if (rc_str_eq(rc_name(&interface_names[i].name), name))
-            return own.n && now.n == before + own.n && rc_str_starts(now, interface_names[i].before) &&
-                   rc_str_eq((struct rc_str){ now.p + before, now.n - before }, own);
+    while (rc_pair_next(&own, ' ', &key, &value)) {
+        if (rc_str_eq(key, name))
+            return value.p && rc_str_eq(value, now);
     }
     return false;
 }
 
-static void set_interface(struct rc_result *result, const char *interface)
+static void set_variable(struct rc_result *result, unsigned i, const char *value, const char *source,
+                         const char *reason)
 {
-    const char *source = result->master.addr_source;
+    struct rc_str name = rc_nicnames_variable(i);
+    struct rc_str now = rc_env_find(&result->env, name);
 
-    for (unsigned i = 0; i < INTERFACE_NAMES; i++) {
-        struct rc_str name = rc_name(&interface_names[i].name);
-        struct rc_str now = rc_env_find(&result->env, name);
-
-        if (now.n && !is_of_interface(result, name, now) && !is_of_cards(result, name, now))
-            rc_plan_keep(result, name, "as the user set it");
-        else
-            rc_plan_set(result, name, rc_format(&result->arena, "%s%s", interface_names[i].before, interface), source,
-                        interface_names[i].reason);
-    }
-    rc_plan_set(result, RC_STR(RC_OWN_INTERFACE), interface, source,
-                "tells a later rollcall which of these are its own");
+    if (now.n && !is_ours(result, name, now))
+        rc_plan_keep(result, name, "as the user set it");
+    else
+        rc_plan_set(result, name, value, source, reason);
 }
 
-void rc_interface_forget(struct rc_result *result)
+/* Of a value that an earlier rollcall set: another launch's is taken away. */
+static void leave_variable(struct rc_result *result, unsigned i)
 {
-    static const char outer[] = "set by an outer rollcall for its own addr=";
+    struct rc_str name = rc_nicnames_variable(i);
+    struct rc_str now = rc_env_find(&result->env, name);
 
-    if (!rc_env_get(&result->env, RC_OWN_INTERFACE).p)
+    if (rc_plan_find(&result->plan, name) || !is_ours(result, name, now))
         return;
-    for (unsigned i = 0; i < INTERFACE_NAMES; i++) {
-        struct rc_str name = rc_name(&interface_names[i].name);
-
-        if (is_of_interface(result, name, rc_env_find(&result->env, name)))
-            rc_plan_unset(result, name, outer);
-    }
-    rc_plan_unset(result, RC_STR(RC_OWN_INTERFACE), outer);
+    /* show and explain know of no cards in the very task that the variable was set for */
+    if (!result->stamp_is_outer)
+        rc_plan_set(result, name, rc_copy(&result->arena, now), RC_NICS_OWN, variables[i].by_cards);
+    else
+        rc_plan_unset(result, name, "left over from a launch further outside");
 }
 
 void rc_interface_plan(const struct rc_context *context, struct rc_result *result)
 {
-    const struct rc_told *told = &context->told;
+    static const enum nic_variable sockets[] = { GLOO_SOCKET, NCCL_SOCKETS, TENSORPIPE_SOCKET };
 
-    if (*told->interface)
-        set_interface(result, rc_format(&result->arena, "%s", told->interface));
-    else if (result->stamp_is_outer && (*told->addr || result->master.kind == RC_ADDRESS_DEFAULT))
-        rc_interface_forget(result);
-}
-
-static const char cards[] = "the node's network cards (nic=auto)"; /* the source that explain names */
-
-/* Keeps a value that the user has set. One that an outer rollcall set is taken away. */
-static void leave_variable(struct rc_result *result, unsigned i, struct rc_str now)
-{
-    struct rc_str name = rc_name(&variables[i].name);
-    /* addr= has set it */
-    const struct rc_plan_entry *planned = rc_plan_find(&result->plan, name);
-
-    if (!is_of_cards(result, name, now) || (planned && planned->action == RC_SET))
+    if (!*context->told.interface)
         return;
-    /* show and explain know of no cards in the very task that the variable was set for */
-    if (!result->stamp_is_outer)
-        rc_plan_set(result, name, rc_copy(&result->arena, now), cards, variables[i].reason);
-    else
-        rc_plan_unset(result, name, "left over from a launch further outside");
+    for (size_t i = 0; i < sizeof(sockets) / sizeof(*sockets); i++) {
+        const char *before = sockets[i] == NCCL_SOCKETS ? "=" : "";
+
+        set_variable(result, sockets[i], rc_format(&result->arena, "%s%s", before, context->told.interface),
+                     result->master.addr_source, variables[sockets[i]].by_address);
+    }
 }
 
 static void say_cards(const struct rc_context *context, struct rc_result *result)
@@ -230,59 +176,49 @@ static void say_cards(const struct rc_context *context, struct rc_result *result
                "for it; leave it out, or see rollcall map");
 }
 
-static void plan_variable(const struct rc_context *context, struct rc_result *result, const struct rc_pin *pin,
-                          unsigned i, const char **own)
+/* Names all of the variables that are set, by their cards or by rc_interface_plan. */
+static void plan_own(struct rc_result *result)
 {
-    struct rc_str name = rc_name(&variables[i].name);
-    struct rc_str now = rc_env_find(&result->env, name);
-    const char *value = rc_nicnames_value(i, context->told.pins, pin, &result->arena);
+    const char *own = "";
 
-    if (!value)
-        return leave_variable(result, i, now);
-    if (now.n && !is_of_cards(result, name, now) && !is_of_interface(result, name, now)) {
-        rc_plan_keep(result, name, "as the user set it");
-        return;
+    for (unsigned i = 0; i < RC_NIC_VARIABLES; i++) {
+        const struct rc_plan_entry *entry = rc_plan_find(&result->plan, rc_nicnames_variable(i));
+
+        if (entry && entry->action == RC_SET)
+            own = rc_format(&result->arena, "%s%s%s=%s", own, *own ? " " : "", entry->name.p, entry->value);
     }
-    rc_plan_set(result, name, value, cards, variables[i].reason);
-    *own = own_nics_add(*own, name, value, &result->arena);
-}
-
-/* Checks the room first: a plan that is full sets nothing at all, and a card is no reason
- * for that. */
-static bool has_room(const struct rc_result *result, const struct rc_pins *pins)
-{
-    /* each value, and once more in the list of our own ones, of which each longer copy
-     * needs room */
-    size_t bytes = 16 * (pins->fabric.n + pins->network.n) + 2048;
-
-    return result->plan.count + RC_NIC_VARIABLES + 4 <= RC_PLAN_MAX && result->arena.used + bytes <= result->arena.size;
+    if (*own)
+        rc_plan_set(result, RC_STR(RC_NICS_OWN), own, "rollcall", "tells a later rollcall which of these are its own");
+    else if (result->stamp_is_outer)
+        rc_plan_unset(result, RC_STR(RC_NICS_OWN), "left over from a launch further outside");
 }
 
 void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result)
 {
+    static const char source[] = "the node's network cards (nic=auto)";
     const struct rc_pins *pins = context->options.nic == RC_NICS_AUTO ? context->told.pins : NULL;
     bool with_address = context->options.addr_kind == RC_ADDRESS_INTERFACE ||
                         context->options.addr_kind == RC_ADDRESS_NETWORK;
-    struct rc_str before = rc_env_get(&result->env, RC_NICS_OWN);
-    const char *own = "";
+    bool is_worker = result->mode == RC_MODE_WORKER;
     struct rc_pin pin;
-    bool worker;
 
     if (context->options.nic == RC_NICS_AUTO)
         say_cards(context, result);
-    if (!pins && !before.p)
+    if (!pins && !*context->told.interface && !rc_env_get(&result->env, RC_NICS_OWN).p)
         return;
-    worker = pins && result->mode == RC_MODE_WORKER;
-    if (pins && (!has_room(result, pins) || (worker && !rc_pins_at(pins, context->told.pin, &pin))))
+    /* each value comes once more in the list of our own ones, of which each longer copy needs room */
+    if (pins && (!rc_plan_has_room(result, 16 * (pins->fabric.n + pins->network.n)) ||
+                 (is_worker && !rc_pins_at(pins, context->told.pin, &pin))))
         pins = NULL;
     for (unsigned i = 0; i < RC_NIC_VARIABLES; i++) {
+        const char *value = NULL;
+
         if (pins && (i < NCCL_SOCKETS || !with_address))
-            plan_variable(context, result, worker ? &pin : NULL, i, &own);
+            value = rc_nicnames_value(i, pins, is_worker ? &pin : NULL, &result->arena);
+        if (value)
+            set_variable(result, i, value, source, variables[i].by_cards);
         else
-            leave_variable(result, i, rc_env_find(&result->env, rc_name(&variables[i].name)));
+            leave_variable(result, i);
     }
-    if (*own)
-        rc_plan_set(result, RC_STR(RC_NICS_OWN), own, cards, "tells a later rollcall which of these are its own");
-    else if (before.p && result->stamp_is_outer)
-        rc_plan_unset(result, RC_STR(RC_NICS_OWN), "left over from a launch further outside");
+    plan_own(result);
 }

@@ -87,6 +87,14 @@ void rc_plan_unset_all(struct rc_result *result, const struct rc_name *names, si
             rc_plan_unset(result, rc_name(&names[i]), reason);
 }
 
+bool rc_plan_has_room(const struct rc_result *result, size_t bytes)
+{
+    enum { ENTRIES_LEFT = 9, BYTES_LEFT = 4096 };
+
+    return result->plan.count + ENTRIES_LEFT <= RC_PLAN_MAX &&
+           result->arena.used + bytes + BYTES_LEFT <= result->arena.size;
+}
+
 bool rc_plan_fits(struct rc_result *result)
 {
     if (!result->plan.full && !result->arena.full)

@@ -24,19 +24,14 @@ static bool holds_name(struct rc_str list, struct rc_str name)
 }
 
 /* Returns the list with the name at its end, but only once, in the result's arena; an empty list counts as none.
- * NULL where that would be longer than `most`, or where little room would be left: a plan that is full sets nothing
- * at all, and others write to arena and plan after this. */
+ * NULL where that would be longer than `most`, or has no room. */
 static const char *add_name(struct rc_result *result, struct rc_str list, struct rc_str name, size_t most)
 {
-    enum { ARENA_LEFT = 4096, ENTRIES_LEFT = 8 };
-    struct rc_arena *arena = &result->arena;
-
-    if (list.n + 1 + name.n > most || arena->used + list.n + name.n + ARENA_LEFT > arena->size ||
-        result->plan.count + ENTRIES_LEFT > RC_PLAN_MAX)
+    if (list.n + 1 + name.n > most || !rc_plan_has_room(result, list.n + 1 + name.n))
         return NULL;
     if (!list.n || holds_name(list, name))
-        return rc_copy(arena, list.n ? list : name);
-    return rc_format(arena, "%pS:%pS", &list, &name);
+        return rc_copy(&result->arena, list.n ? list : name);
+    return rc_format(&result->arena, "%pS:%pS", &list, &name);
 }
 
 const char *rc_preloading_add(const struct rc_context *context, struct rc_result *result, struct rc_str file,

@@ -67,7 +67,6 @@ void rc_leftover_plan(struct rc_result *result, const char *job)
         unset_masters(result);
         rc_frameworks_unset(result, left_over);
     }
-    rc_interface_forget(result);
     rc_nicnames_plan(&nothing, result);
     UNSET(result, own_names);
 }

@@ -101,19 +101,14 @@ void rc_planning_unset_numbers(struct rc_result *result, bool with_agents, const
 /* Plans what the stamp says that the task was told, with RC501 for what it replaces. */
 void rc_planning_restore(struct rc_result *result);
 
-/* Tells libraries of the interface towards the master, unless the user told them something already; or takes away
- * what an outer rollcall told them. */
+/* Tells libraries of the interface towards the master that addr= has found. */
 void rc_interface_plan(const struct rc_context *context, struct rc_result *result);
-
-/* Takes away the variables that an outer rollcall set for its interface: they are good for
- * no other launch. */
-void rc_interface_forget(struct rc_result *result);
 
 /* Adds what context->told.pins say of cores to the plan of worker or launcher mode, and takes an outer launch's
  * away. */
 void rc_pinning_plan(const struct rc_context *context, struct rc_result *result);
 
-/* Adds what they say of network cards to the plan of worker or launcher mode, and takes an outer launch's away. */
+/* Adds what they say of network cards, and takes away what an outer launch set for its cards or its interface. */
 void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result);
 
 /* How a line ends that says what rc_preloading_add has returned. */
@@ -174,6 +169,10 @@ void rc_plan_unset_all(struct rc_result *result, const struct rc_name *names, si
 
 /* Returns the entry of this name, or NULL. */
 struct rc_plan_entry *rc_plan_find(struct rc_plan *plan, struct rc_str name);
+
+/* Whether so many bytes have room in the arena, and a few entries in the plan, beside what is planned after them. What
+ * only helps asks this first: a plan that is full sets nothing at all. */
+bool rc_plan_has_room(const struct rc_result *result, size_t bytes);
 
 /* False, with message RC502, where plan or arena had no room for something: nothing of it may be applied. */
 bool rc_plan_fits(struct rc_result *result);

@@ -116,10 +116,10 @@ static const struct plan_row plans[] = {
       "GLOO_SOCKET_IFNAME=ib0 TP_SOCKET_IFNAME=ib0; ",
       "an outer launch's is replaced, what the user made of it stays" },
     { TEXT("worker"), 1, OUTER_CARDS, "unset UCX_NET_DEVICES; unset ROLLCALL_NICS; ", "or taken away" },
-    { TEXT("worker,nic=auto"), 1, STALE " ROLLCALL_IFNAME=ib7 GLOO_SOCKET_IFNAME=ib7 NCCL_SOCKET_IFNAME==ib7",
-      "set GLOO_SOCKET_IFNAME=ib0; set NCCL_SOCKET_IFNAME==ib0; unset ROLLCALL_IFNAME; set NCCL_IB_HCA==mlx5_0,mlx5_1; "
-      "set UCX_NET_DEVICES=mlx5_1:1; set TP_SOCKET_IFNAME=ib0; " OWN,
-      "in the place of an outer launch's addr=" },
+    { TEXT("worker,nic=auto"), 1,
+      STALE " 'ROLLCALL_NICS=GLOO_SOCKET_IFNAME=ib7 NCCL_SOCKET_IFNAME==ib7' GLOO_SOCKET_IFNAME=ib7 "
+            "NCCL_SOCKET_IFNAME==ib7",
+      ALL OWN, "in the place of an outer launch's addr=" },
 };
 
 static bool is_of_cards(struct rc_str name)
@@ -127,7 +127,7 @@ static bool is_of_cards(struct rc_str name)
     for (unsigned i = 0; i < RC_NIC_VARIABLES; i++)
         if (rc_str_eq(name, rc_nicnames_variable(i)))
             return true;
-    return rc_str_is(name, RC_NICS_OWN) || rc_str_is(name, "ROLLCALL_IFNAME");
+    return rc_str_is(name, RC_NICS_OWN);
 }
 
 static void describe(const struct rc_result *result, char *text, size_t size)
@@ -190,8 +190,8 @@ static void tell_address(const char *interface)
 /* addr= finds its address after the plan is made, and then the cards are asked for. */
 UNIT_TEST(is_told, "addr= and nic=auto: each socket name once")
 {
-    static const char outer[] = STALE " ROLLCALL_NICS=GLOO_SOCKET_IFNAME=ib7 GLOO_SOCKET_IFNAME=ib7 "
-                                      "ROLLCALL_IFNAME=ib7 NCCL_SOCKET_IFNAME==ib7";
+    static const char outer[] = STALE " 'ROLLCALL_NICS=GLOO_SOCKET_IFNAME=ib7 NCCL_SOCKET_IFNAME==ib7' "
+                                      "GLOO_SOCKET_IFNAME=ib7 NCCL_SOCKET_IFNAME==ib7";
     struct rc_pins pins;
     char text[1024];
 
@@ -203,15 +203,14 @@ UNIT_TEST(is_told, "addr= and nic=auto: each socket name once")
     rc_resolve_again(&context, &result);
     describe(&result, text, sizeof(text));
     assert_string_equal(text, "set GLOO_SOCKET_IFNAME=eth3; set NCCL_SOCKET_IFNAME==eth3; "
-                              "set TP_SOCKET_IFNAME=eth3; set ROLLCALL_IFNAME=eth3; set NCCL_IB_HCA==mlx5_0,mlx5_1; "
-                              "set UCX_NET_DEVICES=mlx5_1:1; " OWN_CARDS "; ");
+                              "set TP_SOCKET_IFNAME=eth3; set NCCL_IB_HCA==mlx5_0,mlx5_1; "
+                              "set UCX_NET_DEVICES=mlx5_1:1; " OWN_CARDS
+                              " NCCL_SOCKET_IFNAME==eth3 GLOO_SOCKET_IFNAME=eth3 TP_SOCKET_IFNAME=eth3; ");
     /* a name that resolves to an address of which nobody knows the interface */
     resolve(RC_STR("worker,nic=auto"), outer, &pins, 1);
     tell_address(NULL);
     describe(&result, text, sizeof(text));
-    assert_string_equal(text,
-                        "set GLOO_SOCKET_IFNAME=ib0; set NCCL_SOCKET_IFNAME==ib0; unset ROLLCALL_IFNAME; "
-                        "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; set TP_SOCKET_IFNAME=ib0; " OWN);
+    assert_string_equal(text, ALL OWN);
 }
 
 /* A node of so many cards that the list does not fit is one without cards, not one without an identity. */
@@ -243,17 +242,4 @@ UNIT_TEST(is_said, "a node without cards is named, where somebody asked for them
     assert_int_equal(result.messages.list[0].id, RC932);
     resolve(RC_STR("worker"), "", &pins, 0);
     assert_int_equal(result.messages.count, 0);
-}
-
-UNIT_TEST(is_wanted, "a placement is asked about for its cards alone")
-{
-    struct rc_options options = { .bind = RC_BIND_NONE };
-
-    assert_false(rc_pins_wanted(&options));
-    options.nic = RC_NICS_NONE;
-    assert_false(rc_pins_wanted(&options));
-    options.nic = RC_NICS_AUTO;
-    assert_true(rc_pins_wanted(&options));
-    options = (struct rc_options){ .bind = RC_BIND_CORES };
-    assert_true(rc_pins_wanted(&options));
 }
