@@ -77,7 +77,7 @@ static void cli_bind_task(struct rc_context *context, struct rc_result *result)
         return;
     why = rc_binding_run(&binder, context, result);
     if (why && context->options.bind != RC_BIND_NONE)
-        rc_binding_excuse(context->options.bind, why, &result->messages);
+        rc_pins_excuse(context->options.bind, false, why, &result->messages);
 }
 
 /* As in a shell: the command was not found, or cannot be run. */

@@ -151,11 +151,11 @@ void rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *
         why = rc_binding_run(&binder, context, result);
     if (!why || wish == RC_BIND_NONE)
         return;
-    if (wish != RC_BIND_CORES && wish != RC_BIND_NUMA) {
-        rc_binding_excuse(wish, why, &result->messages);
+    if (rc_bind_is_auto(wish)) {
+        rc_pins_excuse(wish, false, why, &result->messages);
     } else if (!shared || atomic_exchange(&shared->warned, 1) == 0) {
         /* said at once and on each node: the reason may be this node's alone */
-        rc_binding_excuse(wish, why, &said);
+        rc_pins_excuse(wish, false, why, &said);
         rc_spank_say_all(&said, RC_LEVEL_WARNING);
     }
 }

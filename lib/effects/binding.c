@@ -18,22 +18,6 @@
  * the library may have to come from a file server that all nodes ask at once. */
 enum { DEADLINE_MS = 5000, REQUEST_SIZE = 32768, LIST_SIZE = 4096, PATH_SIZE = 4096 };
 
-/* The value of bind= as the user writes it. */
-static const char *name_of(enum rc_bind wish)
-{
-    static const char *const names[] = {
-        [RC_BIND_UNSET] = "auto", [RC_BIND_AUTO] = "auto", [RC_BIND_CORES] = "cores",
-        [RC_BIND_NUMA] = "numa",  [RC_BIND_NONE] = "none",
-    };
-
-    return names[wish];
-}
-
-static bool is_auto(enum rc_bind wish)
-{
-    return wish == RC_BIND_UNSET || wish == RC_BIND_AUTO;
-}
-
 static uint32_t count_online(void)
 {
     char text[LIST_SIZE];
@@ -67,7 +51,7 @@ bool rc_binding_learn(const struct rc_options *options, const struct rc_env *env
     };
     if (!rc_affinity_get(&binding->mask) || !rc_affinity_widest(&binding->widest))
         return false;
-    if (is_auto(binding->wish))
+    if (rc_bind_is_auto(binding->wish))
         binding->online = count_online();
     return true;
 }
@@ -88,7 +72,7 @@ const char *rc_binding_refuse(const struct rc_binding *binding, uint32_t tasks)
         return "bind=none";
     if (tasks == 0 || tasks > RC_PINS_TASKS_MAX)
         return "it is not known how many workers the node has";
-    if (!is_auto(binding->wish))
+    if (!rc_bind_is_auto(binding->wish))
         return NULL;
     if (!rc_cpuset_is_equal(&binding->mask, &binding->widest))
         return "its launcher, taskset or numactl has bound it already";
@@ -213,7 +197,7 @@ const char *rc_binding_reject(const struct rc_binding *binding, const struct rc_
 {
     static const char shared[] = " shared=yes";
 
-    if (!is_auto(binding->wish))
+    if (!rc_bind_is_auto(binding->wish))
         return NULL;
     /* if two tasks must share cores, all tasks are better off with all cores */
     if (memmem(pins->text.p, pins->text.n, shared, sizeof(shared) - 1))
@@ -254,13 +238,14 @@ static void note_pins(const struct rc_binding *binding, const struct rc_pins *pi
     bool worker = rc_pins_at(pins, context->told.pin, &pin);
     uint32_t cores = worker ? pin.cores : pins->least_cores;
     const char *plural = cores == 1 ? "" : "s";
+    struct rc_str wish = rc_options_word(rc_words_bind, binding->wish);
 
     if (worker)
-        rc_say(&result->messages, RC913, "bound to %u core%s, hardware threads %pS (bind=%s)", cores, plural, &pin.cpus,
-               name_of(binding->wish));
+        rc_say(&result->messages, RC913, "bound to %u core%s, hardware threads %pS (bind=%pS)", cores, plural,
+               &pin.cpus, &wish);
     else if (is_carried(&result->plan))
-        rc_say(&result->messages, RC913, "%u workers are to be bound, to %u core%s or more each (bind=%s)", pins->count,
-               cores, plural, name_of(binding->wish));
+        rc_say(&result->messages, RC913, "%u workers are to be bound, to %u core%s or more each (bind=%pS)",
+               pins->count, cores, plural, &wish);
 }
 
 /* Returns why tasks whose GPUs are not known are not to be bound, or NULL. Their cores
@@ -291,7 +276,7 @@ static void plan_pins(const struct rc_binder *binder, const struct rc_binding *b
 
 bool rc_binding_is_wanted(const struct rc_context *context, const struct rc_result *result)
 {
-    return rc_pins_wanted(&context->options) && !result->stamped &&
+    return (context->options.bind != RC_BIND_NONE || context->options.nic == RC_NICS_AUTO) && !result->stamped &&
            (result->mode == RC_MODE_WORKER || result->mode == RC_MODE_LAUNCHER);
 }
 
@@ -326,12 +311,4 @@ const char *rc_binding_run(const struct rc_binder *binder, struct rc_context *co
         why = "the kernel does not let it run on the cores that were chosen";
     plan_pins(binder, &binding, &pins, why, context, result);
     return why;
-}
-
-void rc_binding_excuse(enum rc_bind wish, const char *why, struct rc_messages *messages)
-{
-    if (is_auto(wish))
-        rc_say(messages, RC911, "not bound to cores: %s", why);
-    else
-        rc_say(messages, RC912, "bind=%s was asked for, but %s; the tasks run unbound", name_of(wish), why);
 }

@@ -72,6 +72,3 @@ bool rc_binding_is_wanted(const struct rc_context *context, const struct rc_resu
  * nic=auto into the plan, also where no task is bound; adds RC913. This is the last plan: the pins go with this call.
  * Returns NULL, or why the task is not bound. */
 const char *rc_binding_run(const struct rc_binder *binder, struct rc_context *context, struct rc_result *result);
-
-/* Adds RC911, or RC912 where the user asked for binding by name. */
-void rc_binding_excuse(enum rc_bind wish, const char *why, struct rc_messages *messages);

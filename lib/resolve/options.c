@@ -79,6 +79,16 @@ bool rc_check_read(struct rc_str text, enum rc_check *check)
     return found != 0;
 }
 
+struct rc_str rc_options_word(const char *words, unsigned value)
+{
+    struct rc_str rest = rc_str(words);
+    struct rc_str word = rc_str_split(rest, '|', &rest);
+
+    while (value-- > 1)
+        word = rc_str_split(rest, '|', &rest);
+    return word;
+}
+
 /* "a|b|c" as "a, b or c": `last` is " or ". */
 static const char *option_join(struct rc_arena *arena, const char *words, const char *last)
 {

@@ -3,6 +3,7 @@
 
 #include "base/cpuset.h"
 #include "base/pairs.h"
+#include "resolve/options.h"
 #include "resolve/steps.h"
 
 static const struct rc_row question_rows[] = {
@@ -94,10 +95,6 @@ bool rc_pins_at(const struct rc_pins *pins, uint32_t local_rank, struct rc_pin *
     return false;
 }
 
-/* Checks the room first: a plan that is full sets nothing at all, and a binding is no
- * reason for that. */
-enum { LIST_LENGTH_MAX = 4096, ARENA_LEFT = 2048, ENTRIES_LEFT = 4 };
-
 static const char placement[] = "the placement of the node's tasks"; /* the source that explain names */
 
 /* Without OMP_NUM_THREADS a library starts a thread for each core of the machine, and
@@ -109,22 +106,17 @@ static void set_threads(struct rc_result *result, uint32_t cores)
                     "a thread for each core");
 }
 
-static bool has_room(const struct rc_result *result, size_t bytes)
-{
-    return result->plan.count + ENTRIES_LEFT <= RC_PLAN_MAX &&
-           result->arena.used + bytes + ARENA_LEFT <= result->arena.size;
-}
-
 /* Returns the cores of all workers, "0-7,64-71 8-15,72-79", or NULL where that is too long. */
 static const char *list_cpus(const struct rc_pins *pins, struct rc_result *result)
 {
+    enum { LIST_LENGTH_MAX = 4096 };
     const char *list = rc_copy(&result->arena, RC_STR(""));
     struct rc_pin pin;
     size_t length = 0;
 
     for (uint32_t i = 0; rc_pins_at(pins, i, &pin); i++)
         length += pin.cpus.n + 1;
-    if (length > LIST_LENGTH_MAX || !has_room(result, length))
+    if (length > LIST_LENGTH_MAX || !rc_plan_has_room(result, length))
         return NULL;
     for (uint32_t i = 0; rc_pins_at(pins, i, &pin); i++) {
         rc_join(&result->arena);
@@ -133,37 +125,33 @@ static const char *list_cpus(const struct rc_pins *pins, struct rc_result *resul
     return list;
 }
 
-/* Returns why nobody binds the workers, or NULL where somebody does. */
-static const char *preload_pins(const struct rc_context *context, const char *list, struct rc_result *result)
+void rc_pins_excuse(enum rc_bind wish, bool are_workers, const char *why, struct rc_messages *messages)
 {
-    if (!list)
-        return "the list of their cores is too long";
-    return rc_preloading_add(context, result, context->told.pins_library, RC_PINS_LIBRARY, placement,
-                             "binds the workers that are started here, behind all other libraries");
+    struct rc_str name = rc_options_word(rc_words_bind, wish);
+
+    if (rc_bind_is_auto(wish))
+        rc_say(messages, RC911, "%snot bound to cores: %s", are_workers ? "workers are " : "", why);
+    else
+        rc_say(messages, RC912, "bind=%pS was asked for, but %s; the %s run unbound", &name, why,
+               are_workers ? "workers" : "tasks");
 }
 
 /* Plans the workers' cores. False, with a message, where they stay on all cores of the task. */
 static bool plan_workers(const struct rc_context *context, struct rc_result *result)
 {
     const char *list = list_cpus(context->told.pins, result);
-    enum rc_bind wish = context->options.bind;
-    const char *why = preload_pins(context, list, result);
+    const char *why = "the list of their cores is too long";
 
-    if (!why) {
-        rc_plan_set(result, RC_STR(RC_PINS), list, placement, "the cores of each worker that is started here");
-        set_threads(result, context->told.pins->least_cores);
-    } else if (wish == RC_BIND_CORES || wish == RC_BIND_NUMA) {
-        rc_say(&result->messages, RC912, "bind=%s was asked for, but %s; the workers run unbound",
-               wish == RC_BIND_NUMA ? "numa" : "cores", why);
-    } else {
-        rc_say(&result->messages, RC911, "workers are not bound to cores: %s", why);
+    if (list)
+        why = rc_preloading_add(context, result, context->told.pins_library, RC_PINS_LIBRARY, placement,
+                                "binds the workers that are started here, behind all other libraries");
+    if (why) {
+        rc_pins_excuse(context->options.bind, true, why, &result->messages);
+        return false;
     }
-    return !why;
-}
-
-bool rc_pins_wanted(const struct rc_options *options)
-{
-    return options->bind != RC_BIND_NONE || options->nic == RC_NICS_AUTO;
+    rc_plan_set(result, RC_STR(RC_PINS), list, placement, "the cores of each worker that is started here");
+    set_threads(result, context->told.pins->least_cores);
+    return true;
 }
 
 /* torchrun's own argument goes before the variables; Lightning has its number in the script. */
@@ -188,7 +176,8 @@ void rc_pinning_plan(const struct rc_context *context, struct rc_result *result)
     static const char outer[] = "left over from a launch further outside";
     struct rc_pin pin;
 
-    if (pins && result->mode != RC_MODE_LAUNCHER && rc_pins_at(pins, context->told.pin, &pin) && has_room(result, 0))
+    if (pins && result->mode != RC_MODE_LAUNCHER && rc_pins_at(pins, context->told.pin, &pin) &&
+        rc_plan_has_room(result, 0))
         set_threads(result, pin.cores);
     if (!pins || result->mode != RC_MODE_LAUNCHER || !plan_workers(context, result))
         rc_plan_unset(result, RC_STR(RC_PINS), outer);

@@ -255,6 +255,20 @@ UNIT_TEST(check_bind, "exactly the pin's threads, or none")
     assert_true(rc_affinity_set(&binding.mask));
 }
 
+UNIT_TEST(is_wanted, "a placement is asked about for its cards alone")
+{
+    struct rc_context context = { .options = { .bind = RC_BIND_NONE } };
+    static struct rc_result result = { .mode = RC_MODE_WORKER };
+
+    assert_false(rc_binding_is_wanted(&context, &result));
+    context.options.nic = RC_NICS_NONE;
+    assert_false(rc_binding_is_wanted(&context, &result));
+    context.options.nic = RC_NICS_AUTO;
+    assert_true(rc_binding_is_wanted(&context, &result));
+    context.options = (struct rc_options){ .bind = RC_BIND_CORES };
+    assert_true(rc_binding_is_wanted(&context, &result));
+}
+
 /* As rollcall-map: the request comes back as the name of a network. */
 static int play(const char *name)
 {
