@@ -121,7 +121,7 @@ static bool check_identity(struct rc_result *result)
            is_below(result, RC_NODE_RANK, RC_NNODES);
 }
 
-static struct rc_reader reader_of(const struct rc_context *context, struct rc_result *result)
+struct rc_reader rc_reader_of(const struct rc_context *context, struct rc_result *result)
 {
     return (struct rc_reader){
         .env = &result->env,
@@ -134,13 +134,6 @@ static struct rc_reader reader_of(const struct rc_context *context, struct rc_re
         .arena = &result->arena,
         .node_set = result->node_set,
     };
-}
-
-enum rc_claim rc_identity_recognise(const struct rc_context *context, struct rc_result *result)
-{
-    struct rc_reader reader = reader_of(context, result);
-
-    return rc_nesting_recognise(&reader, result);
 }
 
 /* By way of a copy: gcc 12.2 for aarch64 loses, at -O1, a loop that goes from one array of *result to another
@@ -156,7 +149,7 @@ void rc_identity_take(struct rc_result *result)
 
 bool rc_identity_read(const struct rc_context *context, struct rc_result *result)
 {
-    struct rc_reader reader = reader_of(context, result);
+    struct rc_reader reader = rc_reader_of(context, result);
 
     reader.master_left_over = result->outer_master != NULL;
     if (!rc_launcher_read(result->launcher_index, &reader, &result->facts)) {

@@ -340,13 +340,4 @@ struct rc_result {
     uint64_t node_set[RC_NODE_SET_BITS / 64];
 };
 
-struct rc_arguments {
-    bool alone;           /* each node trains by itself: --standalone, or --nnodes=1 in a step of several */
-    bool has_no_rank;     /* the backend numbers the nodes itself, and warns of a node rank (torch 2.7 and later) */
-    bool meets_elsewhere; /* the endpoint or the backend is one of the user's: who hosts it is not for us to say */
-    bool is_part;         /* of a launch of several steps, which share no run id of this step's */
-    uint32_t least;       /* nodes, by --nnodes or --num_machines; RC_UNKNOWN: not given, or no number yet */
-    uint32_t most;
-};
-
 enum { RC_NIC_VARIABLES = 5 };

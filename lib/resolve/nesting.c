@@ -290,8 +290,10 @@ static const struct rc_launcher *find_outer_master(struct rc_reader *reader, uin
     return NULL;
 }
 
-enum rc_claim rc_nesting_recognise(struct rc_reader *reader, struct rc_result *result)
+enum rc_claim rc_nesting_recognise(const struct rc_context *context, struct rc_result *result)
 {
+    struct rc_reader reading = rc_reader_of(context, result);
+    struct rc_reader *reader = &reading;
     struct candidates candidates;
     const struct candidate *chosen;
     enum rc_claim claim;

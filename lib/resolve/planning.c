@@ -105,7 +105,7 @@ static const char *name_spread(struct rc_result *result)
     return rc_copy(&result->arena, facts->layout);
 }
 
-void rc_uneven_warn(struct rc_result *result)
+static void warn_of_uneven(struct rc_result *result)
 {
     const struct rc_facts *facts = &result->facts;
     uint32_t size = result->identity.field[RC_WORLD_SIZE];
@@ -364,19 +364,15 @@ static void keep_order(struct rc_result *result)
 
 static void plan_launcher(const struct rc_context *context, struct rc_result *result)
 {
-    struct rc_arguments arguments;
-
     set_numbers(result);
     set_master_names(result);
-    rc_arguments_read(result, &arguments);
-    rc_agents_plan(result, &arguments, context->options.nproc);
+    rc_agents_plan(context, result);
     /* scripts give torchrun or accelerate $SLURM_NODEID and $SLURM_PROCID */
     if (result->ordered.host.p)
         repair_launchers(result);
     hide_step_from_lightning(result);
     rc_planning_unset_numbers(result, false, "it would say that the workers exist already");
     unset_other_launchers(result);
-    rc_arguments_check(result, &arguments);
 }
 
 bool rc_planning_is_changed(const struct rc_result *result, bool missing_counts)
@@ -419,4 +415,5 @@ void rc_planning_write(const struct rc_context *context, struct rc_result *resul
     rc_gpus_plan(context, result);
     set_for_frameworks(result, is_repeated);
     rc_plan_set(result, RC_STR(RC_STAMP), stamp, "rollcall", "tells a later rollcall in this task that all is done");
+    warn_of_uneven(result);
 }

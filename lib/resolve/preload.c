@@ -138,7 +138,7 @@ static bool has_option(struct rc_words words, const char *options)
     return false;
 }
 
-void rc_container_warn(struct rc_result *result)
+static void warn_of_container(struct rc_result *result)
 {
     static const struct {
         const char *runtimes;
@@ -161,6 +161,9 @@ void rc_container_warn(struct rc_result *result)
                    &command->container, rows[i].cure);
 }
 
+/* Where the task is in its container already, that has been seen. Where its command starts one, the file is taken to
+ * be there if the command's words (--bind /opt/rollcall) or the runtime's own variable (APPTAINER_BIND) mount its
+ * folder, or one above it: a loader says of each program in there what it does not find. */
 const char *rc_container_hides(const struct rc_context *context, struct rc_result *result, struct rc_str file,
                                const char *name)
 {
@@ -180,7 +183,7 @@ const char *rc_container_hides(const struct rc_context *context, struct rc_resul
  * a library in LD_PRELOAD (shim/lookup.c), which answers torch's calls of getnameinfo with the address. This file
  * plans that LD_PRELOAD. */
 
-void rc_reverse_plan(const struct rc_context *context, struct rc_result *result)
+static void plan_reverse(const struct rc_context *context, struct rc_result *result)
 {
     const char *why;
 
@@ -190,7 +193,9 @@ void rc_reverse_plan(const struct rc_context *context, struct rc_result *result)
                             "torch's stores take addresses without asking for their names");
     if (why)
         rc_say(&result->messages, RC505,
-               "lookup=numeric was asked for, but %s; torch's stores look up names; " RC_PRELOADING_CURE, why);
+               "lookup=numeric was asked for, but %s; torch's stores look up names; install all of "
+               "rollcall where the tasks see it, or shorten LD_PRELOAD",
+               why);
 }
 
 /* Watch: torch in a task says at once when it joins as somebody else.
@@ -211,6 +216,12 @@ static const char *watch_path(struct rc_result *result, struct rc_str folder)
     enum { PATH_LENGTH_MAX = 4096 };
 
     return add_name(result, rc_env_get(&result->env, "PYTHONPATH"), folder, PATH_LENGTH_MAX);
+}
+
+static void set_watch(struct rc_result *result, const char *path, const char *identity, const char *reason)
+{
+    rc_plan_set(result, RC_STR("PYTHONPATH"), path, "watch", "where torch finds the watch, after all other folders");
+    rc_plan_set(result, RC_STR(RC_IDENTITY), identity, "watch", reason);
 }
 
 /* Whether srun's rendezvous server, if there is one, is this very step's. */
@@ -283,16 +294,17 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
                "not reach init_process_group; use srun --ddp=watch=%u without exchange=off and exchange=pmix, or "
                "watch alone",
                seconds, seconds);
-    rc_plan_set(result, RC_STR("PYTHONPATH"), path, "watch", "where torch finds the watch, behind all other folders");
-    rc_plan_set(result, RC_STR(RC_IDENTITY), who, "watch", "what the watch compares with");
+    set_watch(result, path, who, "what the watch compares with");
     return true;
 }
 
-void rc_watch_plan(const struct rc_context *context, struct rc_result *result)
+void rc_preloading_plan(const struct rc_context *context, struct rc_result *result)
 {
+    warn_of_container(result);
     if (context->options.watch != RC_WATCH_ON || !rc_seen(context->here, RC_LEARN_WATCH, RC_ABSENT) ||
         !plan_watch(context, result))
         rc_plan_unset(result, RC_STR(RC_IDENTITY), "left over from a launch further outside");
+    plan_reverse(context, result);
 }
 
 /* A forgotten srun: a command of several tasks, started once, by the job's script itself.
@@ -398,7 +410,6 @@ void rc_forgotten_plan(const struct rc_context *context, struct rc_result *resul
 
     if (!path)
         return;
-    rc_plan_set(result, RC_STR("PYTHONPATH"), path, "watch", "where torch finds the watch, behind all other folders");
-    rc_plan_set(result, RC_STR(RC_IDENTITY), rc_format(&result->arena, "script=%pS tasks=%u", &job, tasks), "watch",
-                "torch says there that srun was forgotten");
+    set_watch(result, path, rc_format(&result->arena, "script=%pS tasks=%u", &job, tasks),
+              "torch says there that srun was forgotten");
 }

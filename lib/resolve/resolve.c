@@ -14,10 +14,6 @@
 
 static const char left_over[] = "left over from the task that sbatch was called in";
 
-/* PET_NPROC_PER_NODE and a PET_RDZV_CONF may be the user's own: a task in launcher mode keeps both. */
-static const struct rc_name launcher_names[] = { RC_NAME("NODE_RANK"), RC_NAME("PET_NNODES"), RC_NAME("PET_NODE_RANK"),
-                                                 RC_NAME("PET_RDZV_ID") };
-
 static const struct rc_name own_names[] = {
     RC_NAME(RC_STAMP), RC_NAME(RC_KEPT_NAME), RC_NAME(RC_ORDERED),  RC_NAME(RC_IDENTITY),
     RC_NAME(RC_PINS),  RC_NAME(RC_PINNED),    RC_NAME(RC_REPORTED),
@@ -40,19 +36,6 @@ static void unset_masters(struct rc_result *result)
     }
 }
 
-static void unset_ranks(struct rc_result *result)
-{
-    if (result->stamp.launcher) {
-        UNSET(result, launcher_names);
-        if (rc_str_starts(rc_env_get(&result->env, "PET_RDZV_CONF"), "is_host="))
-            rc_plan_unset(result, RC_STR("PET_RDZV_CONF"), left_over);
-        if (rc_agents_met_there(result))
-            rc_plan_unset(result, RC_STR(RC_AGENTS_ENDPOINT), left_over);
-        return;
-    }
-    rc_planning_unset_numbers(result, true, left_over);
-}
-
 void rc_leftover_plan(struct rc_result *result, const char *job)
 {
     static const struct rc_context nothing;
@@ -63,7 +46,10 @@ void rc_leftover_plan(struct rc_result *result, const char *job)
         return;
     result->stamp_is_outer = true;
     if (!rc_planning_is_changed(result, false)) {
-        unset_ranks(result);
+        if (result->stamp.launcher)
+            rc_agents_forget(result, left_over);
+        else
+            rc_planning_unset_numbers(result, true, left_over);
         unset_masters(result);
         rc_frameworks_unset(result, left_over);
     }
@@ -264,7 +250,7 @@ static bool recognise_task(const struct rc_context *context, struct rc_result *r
         result->mode_reason = "switched off";
         return false;
     }
-    claim = rc_identity_recognise(context, result);
+    claim = rc_nesting_recognise(context, result);
     if (claim == RC_CLAIM_BROKEN)
         return refuse_task(context, result);
     if (claim != RC_CLAIM_TASK && claim != RC_CLAIM_INNERMOST)
@@ -303,12 +289,9 @@ static enum rc_status plan_task(const struct rc_context *context, struct rc_resu
         good = rc_plan_fits(result);
     }
     if (good) {
-        rc_uneven_warn(result);
         if (context->explain)
             rc_identity_list_rejected(result);
-        rc_container_warn(result);
-        rc_watch_plan(context, result);
-        rc_reverse_plan(context, result);
+        rc_preloading_plan(context, result);
         rc_interface_plan(context, result);
         rc_pinning_plan(context, result);
         rc_nicnames_plan(context, result);

@@ -1,118 +1,105 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* steps.h - the steps from facts to a plan, in their order. Private to lib/resolve. */
+/* steps.h - the steps from facts to a plan, in their order. Private to lib/resolve. A step that returns false has said
+ * why. */
 #pragma once
 
 #include "base/env.h"
 #include "resolve/model.h"
 
+/* Who is this process? */
+
+/* What the families and this task's numbers are read with. */
+struct rc_reader rc_reader_of(const struct rc_context *context, struct rc_result *result);
+
 /* Asks the families that have a marker in the environment and decides for one:
  * result->launcher, its launch and rank in the facts, its messages, and the
  * scopes of the launchers further outside. Returns what it claims; for
  * RC_CLAIM_ABSENT there is none. */
-enum rc_claim rc_nesting_recognise(struct rc_reader *reader, struct rc_result *result);
-
-/* Decides result->mode and mode_reason for a task (claim RC_CLAIM_TASK).
- * Order: torchrun's child, off, a daemon's command, the mode that was asked
- * for, the node's earlier decision, the command, the counts. False, with a
- * message, where what was asked for contradicts the layout. */
-bool rc_mode_decide(const struct rc_context *context, struct rc_result *result);
-
-/* Decides for mode none, because the command is a launcher's own daemon. */
-void rc_mode_of_daemon(struct rc_result *result);
-
-/* Finds the launcher whose task this is (nesting.c). */
-enum rc_claim rc_identity_recognise(const struct rc_context *context, struct rc_result *result);
+enum rc_claim rc_nesting_recognise(const struct rc_context *context, struct rc_result *result);
 
 /* The identity as the facts have it: in the launcher's own numbers. */
 void rc_identity_take(struct rc_result *result);
 
 /* Of a task that was recognised: fills in the other facts and the identity and
- * checks the invariants: rank < size, local rank < local size, node rank <
- * nodes, no half of it unknown. False, with a message, where they do not hold. */
+ * checks the invariants: rank < size, local rank < local size, node rank < nodes. */
 bool rc_identity_read(const struct rc_context *context, struct rc_result *result);
 
-/* Applies order=node to the identity. False, with a message, where the tasks
- * of the other nodes are not known. */
-bool rc_identity_order(const struct rc_context *context, struct rc_result *result);
+/* Decides result->mode and mode_reason for a task (claim RC_CLAIM_TASK). */
+bool rc_mode_decide(const struct rc_context *context, struct rc_result *result);
+
+/* Decides for mode none, because the command is a launcher's own daemon. */
+void rc_mode_of_daemon(struct rc_result *result);
+
+/* What does it need, in worker or launcher mode? */
 
 /* Applies the order of the network that the nodes were told, now or by an earlier
  * rollcall, to the identity and to what the facts say of RANK 0's node. RC308 where
- * it was asked for, but is not known. False, with RC103, where the launch has not so
- * many nodes or tasks. */
+ * it was asked for, but is not known. */
 bool rc_identity_follow_network(const struct rc_context *context, struct rc_result *result);
 
-/* Takes a number of nodes out of the identity that no launcher has told, but that was derived. torchrun needs
- * it, and has an agent in each task: in launcher mode it is the number of tasks, and stays. */
-void rc_identity_forget_nodes(struct rc_result *result);
-
-/* Lists the launchers' values that contradict the identity (for explain). */
-void rc_identity_list_rejected(struct rc_result *result);
-
-/* Fills in result->master for worker and launcher mode. The user's own values
- * are kept where they can work, unless result->stamp_is_outer. False, with a message, where nothing says on
- * which host RANK 0 is. */
+/* Fills in result->master. The user's own values are kept where they can work, unless result->stamp_is_outer. */
 bool rc_master_find(const struct rc_context *context, struct rc_result *result);
 
 /* Returns RANK 0's address with this port, as an endpoint, in the result's arena; result->master is known. */
 const char *rc_master_endpoint(struct rc_result *result, uint32_t port);
 
-/* Decides result->gpus of a result whose identity, mode and master are there. */
+/* Applies order=node to the identity. */
+bool rc_identity_order(const struct rc_context *context, struct rc_result *result);
+
+/* Decides result->gpus. */
 void rc_gpus_decide(const struct rc_context *context, struct rc_result *result);
 
-/* Adds to the plan what result->gpus says of the variables. */
-void rc_gpus_plan(const struct rc_context *context, struct rc_result *result);
-
-/* Where agents meet; it takes precedence over PET_MASTER_ADDR and PET_MASTER_PORT. */
-#define RC_AGENTS_ENDPOINT "PET_RDZV_ENDPOINT"
-
-/* Plans PET_* for launcher mode; result->master is known. nproc: workers of each agent, 0: as many as GPUs. */
-void rc_agents_plan(struct rc_result *result, const struct rc_arguments *arguments, uint32_t nproc);
-
-/* Whether PET_RDZV_ENDPOINT has the port that this process's stamp says its task was told. */
-bool rc_agents_met_there(const struct rc_result *result);
-
-/* Takes away all of them that are there. */
-void rc_agents_unset(struct rc_result *result, const char *reason);
-
-/* Reads result->command and result->env; result->master is known. */
-void rc_arguments_read(struct rc_result *result, struct rc_arguments *arguments);
-
-/* Adds RC304 or RC305 where the arguments contradict the step. */
-void rc_arguments_check(struct rc_result *result, const struct rc_arguments *arguments);
-
-/* Takes frameworks' own variables away that are there. */
-void rc_frameworks_unset(struct rc_result *result, const char *reason);
-
-/* RC301 for the workers of such a layout. */
-void rc_uneven_warn(struct rc_result *result);
-
-/* Writes the plan of a decided result (identity, mode, master and GPUs are there).
- * stamp is the value of RC_STAMP that this process is to carry; is_repeated: it carries
- * one of this launch, task and mode already. */
+/* Writes the plan, but for what the steps below add. stamp is the value of RC_STAMP that this process is to carry;
+ * is_repeated: it carries one of this launch, task and mode already. */
 void rc_planning_write(const struct rc_context *context, struct rc_result *result, const char *stamp, bool is_repeated);
 
-/* Whether RANK, WORLD_SIZE or LOCAL_RANK has another value than this task's own stamp
- * says that it was told; missing_counts: or is not there. */
-bool rc_planning_is_changed(const struct rc_result *result, bool missing_counts);
+/* Adds what result->gpus says of the variables. */
+void rc_gpus_plan(const struct rc_context *context, struct rc_result *result);
 
-/* Takes RANK, LOCAL_RANK and the like away; with_agents: also what an agent has, too. */
-void rc_planning_unset_numbers(struct rc_result *result, bool with_agents, const char *reason);
+/* Plans PET_* for launcher mode; RC304 or RC305 where the command's arguments contradict the step. */
+void rc_agents_plan(const struct rc_context *context, struct rc_result *result);
 
-/* Plans what the stamp says that the task was told, with RC501 for what it replaces. */
-void rc_planning_restore(struct rc_result *result);
+/* Lists the launchers' values that contradict the identity (for explain). */
+void rc_identity_list_rejected(struct rc_result *result);
+
+/* Adds what containers, watch and lookup=numeric need. What keeps them from working is a warning, no more. */
+void rc_preloading_plan(const struct rc_context *context, struct rc_result *result);
 
 /* Tells libraries of the interface towards the master that addr= has found. */
 void rc_interface_plan(const struct rc_context *context, struct rc_result *result);
 
-/* Adds what context->told.pins say of cores to the plan of worker or launcher mode, and takes an outer launch's
- * away. */
+/* Adds what context->told.pins say of cores, and takes an outer launch's away. */
 void rc_pinning_plan(const struct rc_context *context, struct rc_result *result);
 
 /* Adds what they say of network cards, and takes away what an outer launch set for its cards or its interface. */
 void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result);
 
-/* How a line ends that says what rc_preloading_add has returned. */
-#define RC_PRELOADING_CURE "install all of rollcall where the tasks see it, or shorten LD_PRELOAD"
+/* Takes a number of nodes out of the identity that no launcher has told, but that was derived. torchrun needs
+ * it, and has an agent in each task: in launcher mode it is the number of tasks, and stays. */
+void rc_identity_forget_nodes(struct rc_result *result);
+
+/* What is left over of another launch, or was changed since. */
+
+/* Whether RANK, WORLD_SIZE or LOCAL_RANK has another value than this task's own stamp
+ * says that it was told; missing_counts: or is not there. */
+bool rc_planning_is_changed(const struct rc_result *result, bool missing_counts);
+
+/* Plans what the stamp says that the task was told, with RC501 for what it replaces. */
+void rc_planning_restore(struct rc_result *result);
+
+/* Takes RANK, LOCAL_RANK and the like away; with_agents: also what an agent has, too. */
+void rc_planning_unset_numbers(struct rc_result *result, bool with_agents, const char *reason);
+
+/* Takes frameworks' own variables away that are there. */
+void rc_frameworks_unset(struct rc_result *result, const char *reason);
+
+/* Takes away all PET_* that are there. */
+void rc_agents_unset(struct rc_result *result, const char *reason);
+
+/* Takes away those that rollcall has set for the agent that this process's stamp speaks of. */
+void rc_agents_forget(struct rc_result *result, const char *reason);
+
+/* Libraries in LD_PRELOAD. */
 
 /* Plans to add a file of that name to LD_PRELOAD, after the user's own files and those planned before,
  * and only once. `file` is its path, absent where this process does not find it; `source` and `reason` are for
@@ -120,28 +107,9 @@ void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result
 const char *rc_preloading_add(const struct rc_context *context, struct rc_result *result, struct rc_str file,
                               const char *name, const char *source, const char *reason);
 
-/* Why the task's programs do not find rollcall's file of that name, as part of a
- * message; or NULL. `file` is its path, absent where this process does not find it.
- *
- * Where the task is in its container already, that has been seen. Where its
- * command starts one, the file is taken to be there if the command's words
- * (--bind /opt/rollcall) or the runtime's own variable (APPTAINER_BIND) mount its
- * folder, or one above it: a loader says of each program in there what it does
- * not find. */
+/* Why the task's programs do not find rollcall's file of that name, as part of a message; or NULL. */
 const char *rc_container_hides(const struct rc_context *context, struct rc_result *result, struct rc_str file,
                                const char *name);
-
-/* Warns where the command starts a container that hands none of the variables on. */
-void rc_container_warn(struct rc_result *result);
-
-/* Adds to the plan of worker or launcher mode what lookup=numeric needs. What keeps the
- * library away is a warning, no more. */
-void rc_reverse_plan(const struct rc_context *context, struct rc_result *result);
-
-/* Adds to the plan of worker or launcher mode what the watch needs, where it was
- * asked for; takes an outer launch's identity away where it was not. What keeps the
- * watch from working is a warning, no more. */
-void rc_watch_plan(const struct rc_context *context, struct rc_result *result);
 
 /* The three ways to put an entry into result->plan. Each replaces an earlier entry of
  * the same name. Where the plan has no room, plan.full says so (rc_plan_fits).

@@ -7,12 +7,15 @@
 
 #define RDZV_CONF "PET_RDZV_CONF"
 
+/* Where agents meet; it takes precedence over PET_MASTER_ADDR and PET_MASTER_PORT. */
+#define ENDPOINT "PET_RDZV_ENDPOINT"
+
 /* torchrun reads every option's default from PET_<NAME> (argparse_util.py,
  * env): left over from another launch they would start agents inside workers. */
 static const struct rc_name torchrun_names[] = {
     RC_NAME("PET_NNODES"),      RC_NAME("PET_NODE_RANK"),    RC_NAME("PET_NPROC_PER_NODE"),
     RC_NAME("PET_MASTER_ADDR"), RC_NAME("PET_MASTER_PORT"),  RC_NAME("PET_RDZV_ID"),
-    RC_NAME(RDZV_CONF),         RC_NAME("PET_RDZV_BACKEND"), RC_NAME(RC_AGENTS_ENDPOINT),
+    RC_NAME(RDZV_CONF),         RC_NAME("PET_RDZV_BACKEND"), RC_NAME(ENDPOINT),
     RC_NAME("PET_STANDALONE"),
 };
 
@@ -21,89 +24,27 @@ void rc_agents_unset(struct rc_result *result, const char *reason)
     rc_plan_unset_all(result, torchrun_names, sizeof(torchrun_names) / sizeof(*torchrun_names), reason);
 }
 
-/* torch's c10d backend guesses by name and address which node hosts the store (c10d_rendezvous_backend.py), and
- * misses a name of another network. The first node is told to; the others are left to guess: one that the endpoint
- * names hosts it all the same, and a store too many on the first node disturbs nobody. */
-static void plan_host(struct rc_result *result, const struct rc_arguments *arguments)
-{
-    struct rc_str now = rc_env_get(&result->env, RDZV_CONF);
-    bool is_ours = result->stamp.text.p && rc_str_starts(now, "is_host=");
-
-    if (now.n && !is_ours)
-        rc_plan_keep(result, RC_STR(RDZV_CONF), "as the user set it");
-    else if (result->identity.field[RC_NODE_RANK] == 0 && !arguments->meets_elsewhere)
-        rc_plan_set(result, RC_STR(RDZV_CONF), "is_host=1", "this node's number in the job",
-                    "saves c10d from guessing the host by name");
-    else
-        rc_plan_unset(result, RC_STR(RDZV_CONF), "the host is found by the endpoint");
-}
-
-/* What agents of several steps share must not differ from step to step. */
-static void plan_meeting(struct rc_result *result, const struct rc_arguments *arguments)
-{
-    bool is_seen = result->command.torchrun || result->identity.field[RC_NNODES] > 1;
-
-    if (arguments->has_no_rank)
-        rc_plan_unset(result, RC_STR("PET_NODE_RANK"), "the rendezvous numbers the nodes, and warns of it");
-    else
-        rc_plan_set_field(result, RC_STR("PET_NODE_RANK"), RC_NODE_RANK, "this node's number in the job");
-    if (is_seen && !arguments->is_part)
-        rc_plan_set(result, RC_STR("PET_RDZV_ID"), result->facts.run_id, "job and step",
-                    "two jobs with torchrun's default id can merge");
-    else if (result->stamp_is_outer)
-        rc_plan_unset(result, RC_STR("PET_RDZV_ID"), "it would part this node from those of other steps");
-    plan_host(result, arguments);
-}
-
-bool rc_agents_met_there(const struct rc_result *result)
+/* Whether the endpoint has the port that this process's stamp says its task was told. */
+static bool met_there(const struct rc_result *result)
 {
     struct rc_str text;
     uint32_t port;
 
-    rc_str_split_last(rc_env_get(&result->env, RC_AGENTS_ENDPOINT), ':', &text);
+    rc_str_split_last(rc_env_get(&result->env, ENDPOINT), ':', &text);
     return rc_parse_u32(text, UINT16_MAX, &port) && port == result->stamp.port;
 }
 
-/* accelerate that counts no machines gives torchrun a port of its own, 29500 (utils/launch.py, prepare_multi_gpu_env).
- * An endpoint takes precedence over it (torch/distributed/run.py, get_rdzv_endpoint). */
-static void plan_endpoint(struct rc_result *result)
+void rc_agents_forget(struct rc_result *result, const char *reason)
 {
-    const struct rc_command_options *given = &result->command.given;
-    bool is_wanted = result->command.accelerate && !given->nnodes.p && !given->node_rank.p && !given->master_addr.p &&
-                     !given->port.p;
-    bool is_stale = result->stamp_is_outer && rc_agents_met_there(result);
+    /* PET_NPROC_PER_NODE may be the user's own */
+    static const struct rc_name names[] = { RC_NAME("NODE_RANK"), RC_NAME("PET_NNODES"), RC_NAME("PET_NODE_RANK"),
+                                            RC_NAME("PET_RDZV_ID") };
 
-    if (is_wanted && (is_stale || !rc_env_get(&result->env, RC_AGENTS_ENDPOINT).n))
-        rc_plan_set(result, RC_STR(RC_AGENTS_ENDPOINT), rc_master_endpoint(result, result->master.port),
-                    result->master.port_source, "accelerate gives torchrun port 29500, whoever has it");
-    else if (is_stale)
-        rc_plan_unset(result, RC_STR(RC_AGENTS_ENDPOINT), "left over from a launch further outside");
-}
-
-void rc_agents_plan(struct rc_result *result, const struct rc_arguments *arguments, uint32_t nproc)
-{
-    uint32_t workers = nproc ? nproc : result->facts.gpus.value;
-
-    if (arguments->alone) {
-        /* --standalone overrides the endpoint but not nnodes: with
-         * PET_NNODES=2 it waits for ever (measured) */
-        rc_agents_unset(result, "torchrun trains on this node alone");
-    } else {
-        /* it counts agents, and each task is one */
-        rc_plan_set_field(result, RC_STR("PET_NNODES"), result->facts.nnodes_derived ? RC_WORLD_SIZE : RC_NNODES,
-                          "nodes of the job");
-        rc_plan_set(result, RC_STR("PET_MASTER_ADDR"), result->master.addr, result->master.addr_source,
-                    "the host of node 0");
-        rc_plan_set(result, RC_STR("PET_MASTER_PORT"), rc_format_number(&result->arena, result->master.port),
-                    result->master.port_source, "the same port on all nodes");
-        plan_meeting(result, arguments);
-        plan_endpoint(result);
-    }
-    if (!nproc && rc_env_get(&result->env, "PET_NPROC_PER_NODE").n)
-        rc_plan_keep(result, RC_STR("PET_NPROC_PER_NODE"), "as the user set it");
-    else if (workers != RC_UNKNOWN && workers > 0)
-        rc_plan_set_number(result, RC_STR("PET_NPROC_PER_NODE"), workers, nproc ? "nproc=" : result->facts.gpus.source,
-                           "workers that torchrun starts on this node");
+    rc_plan_unset_all(result, names, sizeof(names) / sizeof(*names), reason);
+    if (rc_str_starts(rc_env_get(&result->env, RDZV_CONF), "is_host="))
+        rc_plan_unset(result, RC_STR(RDZV_CONF), reason);
+    if (met_there(result))
+        rc_plan_unset(result, RC_STR(ENDPOINT), reason);
 }
 
 /* What torchrun and accelerate were given, beside what rollcall tells them.
@@ -111,9 +52,17 @@ void rc_agents_plan(struct rc_result *result, const struct rc_arguments *argumen
  * An argument wins over the PET_* of the environment (torch's argparse_util.py), and
  * accelerate builds torchrun's arguments from its own (utils/launch.py). So what the
  * user names decides what rollcall may add. */
+struct arguments {
+    bool alone;           /* each node trains by itself: --standalone, or --nnodes=1 in a step of several */
+    bool has_no_rank;     /* the backend numbers the nodes itself, and warns of a node rank (torch 2.7 and later) */
+    bool meets_elsewhere; /* the endpoint or the backend is one of the user's: who hosts it is not for us to say */
+    bool is_part;         /* of a launch of several steps, which share no run id of this step's */
+    uint32_t least;       /* nodes, by --nnodes or --num_machines; RC_UNKNOWN: not given, or no number yet */
+    uint32_t most;
+};
 
 /* "2" or "1:4", elastic's least and most */
-static void read_nnodes(struct rc_str given, struct rc_arguments *arguments)
+static void read_nnodes(struct rc_str given, struct arguments *arguments)
 {
     struct rc_str rest;
     uint32_t least;
@@ -177,11 +126,11 @@ static bool is_part_of_more(const struct rc_result *result, struct rc_str endpoi
     return most == RC_UNKNOWN ? nnodes == 1 : most > nnodes;
 }
 
-void rc_arguments_read(struct rc_result *result, struct rc_arguments *arguments)
+static void read_arguments(struct rc_result *result, struct arguments *arguments)
 {
     const struct rc_command_options *given = &result->command.given;
     struct rc_str backend = given->backend.p ? given->backend : rc_env_get(&result->env, "PET_RDZV_BACKEND");
-    struct rc_str endpoint = given->endpoint.p ? given->endpoint : rc_env_get(&result->env, "PET_RDZV_ENDPOINT");
+    struct rc_str endpoint = given->endpoint.p ? given->endpoint : rc_env_get(&result->env, ENDPOINT);
     bool is_one;
 
     read_nnodes(given->nnodes, arguments);
@@ -191,6 +140,56 @@ void rc_arguments_read(struct rc_result *result, struct rc_arguments *arguments)
     arguments->has_no_rank = backend.n && !is_expanded_later(backend) && !rc_str_is(backend, "static");
     arguments->meets_elsewhere = endpoint_is_elsewhere(result, backend, endpoint);
     arguments->is_part = is_part_of_more(result, endpoint, arguments->most);
+}
+
+/* torch's c10d backend guesses by name and address which node hosts the store (c10d_rendezvous_backend.py), and
+ * misses a name of another network. The first node is told to; the others are left to guess: one that the endpoint
+ * names hosts it all the same, and a store too many on the first node disturbs nobody. */
+static void plan_host(struct rc_result *result, const struct arguments *arguments)
+{
+    struct rc_str now = rc_env_get(&result->env, RDZV_CONF);
+    bool is_ours = result->stamp.text.p && rc_str_starts(now, "is_host=");
+
+    if (now.n && !is_ours)
+        rc_plan_keep(result, RC_STR(RDZV_CONF), "as the user set it");
+    else if (result->identity.field[RC_NODE_RANK] == 0 && !arguments->meets_elsewhere)
+        rc_plan_set(result, RC_STR(RDZV_CONF), "is_host=1", "this node's number in the job",
+                    "saves c10d from guessing the host by name");
+    else
+        rc_plan_unset(result, RC_STR(RDZV_CONF), "the host is found by the endpoint");
+}
+
+/* What agents of several steps share must not differ from step to step. */
+static void plan_meeting(struct rc_result *result, const struct arguments *arguments)
+{
+    bool is_seen = result->command.torchrun || result->identity.field[RC_NNODES] > 1;
+
+    if (arguments->has_no_rank)
+        rc_plan_unset(result, RC_STR("PET_NODE_RANK"), "the rendezvous numbers the nodes, and warns of it");
+    else
+        rc_plan_set_field(result, RC_STR("PET_NODE_RANK"), RC_NODE_RANK, "this node's number in the job");
+    if (is_seen && !arguments->is_part)
+        rc_plan_set(result, RC_STR("PET_RDZV_ID"), result->facts.run_id, "job and step",
+                    "two jobs with torchrun's default id can merge");
+    else if (result->stamp_is_outer)
+        rc_plan_unset(result, RC_STR("PET_RDZV_ID"), "it would part this node from those of other steps");
+    plan_host(result, arguments);
+}
+
+/* accelerate that counts no machines gives torchrun a port of its own, 29500 (utils/launch.py, prepare_multi_gpu_env).
+ * An endpoint takes precedence over it (torch/distributed/run.py, get_rdzv_endpoint). */
+static void plan_endpoint(struct rc_result *result)
+{
+    const struct rc_command_options *given = &result->command.given;
+    bool is_wanted = result->command.accelerate && !given->nnodes.p && !given->node_rank.p && !given->master_addr.p &&
+                     !given->port.p;
+    bool is_stale = result->stamp_is_outer && met_there(result);
+
+    if (is_wanted && (is_stale || !rc_env_get(&result->env, ENDPOINT).n))
+        rc_plan_set(result, RC_STR(ENDPOINT), rc_master_endpoint(result, result->master.port),
+                    result->master.port_source, "accelerate gives torchrun port 29500, whoever has it");
+    else if (is_stale)
+        rc_plan_unset(result, RC_STR(ENDPOINT), "left over from a launch further outside");
 }
 
 static void warn_argument(struct rc_result *result, const char *option, struct rc_str given, const char *contradiction,
@@ -205,7 +204,7 @@ static const char *number(struct rc_result *result, uint32_t value)
     return rc_format_number(&result->arena, value);
 }
 
-static void check_node_rank(struct rc_result *result, const struct rc_arguments *arguments, const char *option,
+static void check_node_rank(struct rc_result *result, const struct arguments *arguments, const char *option,
                             const char *cure)
 {
     const struct rc_command_options *given = &result->command.given;
@@ -225,7 +224,7 @@ static void check_node_rank(struct rc_result *result, const struct rc_arguments 
                       cure);
 }
 
-static void check_torchrun(struct rc_result *result, const struct rc_arguments *arguments)
+static void check_torchrun(struct rc_result *result, const struct arguments *arguments)
 {
     const struct rc_command_options *given = &result->command.given;
     uint32_t nnodes = result->identity.field[RC_NNODES];
@@ -247,7 +246,7 @@ static bool is_wrong_host(const struct rc_result *result, struct rc_str host)
 
 /* Only --num_machines of more than 1 makes accelerate take its own numbers; then it
  * ends without a machine rank, and counts the processes of all machines. */
-static void check_accelerate(struct rc_result *result, const struct rc_arguments *arguments)
+static void check_accelerate(struct rc_result *result, const struct arguments *arguments)
 {
     static const char cure[] = "leave --num_machines, --num_processes, --machine_rank and --main_process_ip out";
     const struct rc_command_options *given = &result->command.given;
@@ -273,7 +272,7 @@ static void check_accelerate(struct rc_result *result, const struct rc_arguments
                       number(result, machines), "give a multiple");
 }
 
-void rc_arguments_check(struct rc_result *result, const struct rc_arguments *arguments)
+static void check_arguments(struct rc_result *result, const struct arguments *arguments)
 {
     uint32_t nnodes = result->identity.field[RC_NNODES];
 
@@ -286,4 +285,34 @@ void rc_arguments_check(struct rc_result *result, const struct rc_arguments *arg
         check_torchrun(result, arguments);
     else if (result->command.accelerate)
         check_accelerate(result, arguments);
+}
+
+void rc_agents_plan(const struct rc_context *context, struct rc_result *result)
+{
+    uint32_t nproc = context->options.nproc;
+    uint32_t workers = nproc ? nproc : result->facts.gpus.value;
+    struct arguments arguments;
+
+    read_arguments(result, &arguments);
+    if (arguments.alone) {
+        /* --standalone overrides the endpoint but not nnodes: with
+         * PET_NNODES=2 it waits for ever (measured) */
+        rc_agents_unset(result, "torchrun trains on this node alone");
+    } else {
+        /* it counts agents, and each task is one */
+        rc_plan_set_field(result, RC_STR("PET_NNODES"), result->facts.nnodes_derived ? RC_WORLD_SIZE : RC_NNODES,
+                          "nodes of the job");
+        rc_plan_set(result, RC_STR("PET_MASTER_ADDR"), result->master.addr, result->master.addr_source,
+                    "the host of node 0");
+        rc_plan_set(result, RC_STR("PET_MASTER_PORT"), rc_format_number(&result->arena, result->master.port),
+                    result->master.port_source, "the same port on all nodes");
+        plan_meeting(result, &arguments);
+        plan_endpoint(result);
+    }
+    if (!nproc && rc_env_get(&result->env, "PET_NPROC_PER_NODE").n)
+        rc_plan_keep(result, RC_STR("PET_NPROC_PER_NODE"), "as the user set it");
+    else if (workers != RC_UNKNOWN && workers > 0)
+        rc_plan_set_number(result, RC_STR("PET_NPROC_PER_NODE"), workers, nproc ? "nproc=" : result->facts.gpus.source,
+                           "workers that torchrun starts on this node");
+    check_arguments(result, &arguments);
 }
