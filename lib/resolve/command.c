@@ -427,24 +427,6 @@ void rc_command_read(const char *const *argv, struct rc_command *command)
     }
 }
 
-bool rc_command_mounts(struct rc_str word, struct rc_str *value)
-{
-    static const char mounts[] = "--bind|--ro-bind|--bind-try|--volume|--mount|-B|-b|-v|-m";
-    struct rc_str rest = rc_str(mounts);
-
-    while (rest.p) {
-        struct rc_str option = rc_str_split(rest, '|', &rest);
-        struct rc_str tail = after(word, option.n < word.n ? option.n : word.n);
-
-        if (!rc_str_eq((struct rc_str){ word.p, word.n - tail.n }, option) ||
-            (tail.n && tail.p[0] != '=' && tail.p[0] != '/'))
-            continue;
-        *value = tail.n ? tail : RC_ABSENT;
-        return true;
-    }
-    return false;
-}
-
 bool rc_command_starts_another(struct rc_str program)
 {
     const struct program *found = find_program(rc_str_base_name(program));

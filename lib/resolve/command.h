@@ -14,10 +14,6 @@ bool rc_words_next(struct rc_words *words, struct rc_str *word);
  * NULL-terminated or NULL. Reads at most a few hundred words. */
 void rc_command_read(const char *const *argv, struct rc_command *command);
 
-/* Is the word an option of a container's runtime that mounts a folder, --bind or
- * --bind=/x or -B/x? *value is what the same word has of it, or absent. */
-bool rc_command_mounts(struct rc_str word, struct rc_str *value);
-
 /* Is the program with this path one that starts another, and does not do the work
  * itself: a shell, env, numactl, ...? */
 bool rc_command_starts_another(struct rc_str program);

@@ -4,10 +4,6 @@
 
 /* Whose GPU is whose: what a task sees of its node's GPUs, and which of them are its own.
  *
- * Decided here, once for a task. What its variables become (below), which
- * cores and network card it gets (spank/bind.c, cli/exec.c) and what its node
- * tells the others (roll/entry.h) follow from it.
- *
  * A GPU has up to three numbers. The variables count what the runtime may open,
  * SLURM_STEP_GPUS counts the machine's GPUs, device files have minor numbers. A
  * device cgroup makes Slurm number each task's list anew, from 0 on, and

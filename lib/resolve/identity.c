@@ -234,12 +234,14 @@ uint32_t rc_identity_guess_nodes(const struct rc_result *result)
                                                                              : field[RC_NNODES];
 }
 
-static bool is_rejected(const struct rc_plan *plan, const char *name)
+/* Of a name that several say the first counts. */
+static void reject(struct rc_plan *plan, const char *name, struct rc_str value, const char *reason)
 {
     for (unsigned i = 0; i < plan->rejected_count; i++)
         if (rc_str_is(rc_str(plan->rejected[i].name), name))
-            return true;
-    return false;
+            return;
+    if (plan->rejected_count < RC_REJECTED_MAX)
+        plan->rejected[plan->rejected_count++] = (struct rc_rejected){ name, value, reason };
 }
 
 /* Two families may read one name: PMI_RANK is Hydra's and Cray's. */
@@ -276,7 +278,6 @@ static const char *explain_rejected(struct rc_result *result, const struct rc_la
 static void reject_variable(struct rc_result *result, const struct rc_launcher *launcher,
                             const struct rc_variable *variable)
 {
-    struct rc_plan *plan = &result->plan;
     struct rc_str value = rc_env_find(&result->env, rc_variable_name(variable));
     uint32_t right = result->identity.field[variable->field];
     bool rank = variable->field == RC_RANK || variable->field == RC_LOCAL_RANK || variable->field == RC_NODE_RANK;
@@ -288,33 +289,22 @@ static void reject_variable(struct rc_result *result, const struct rc_launcher *
      * order=node and an arbitrary distribution renumber them */
     if (launcher == result->launcher ? rank : is_own(result->launcher, variable->name))
         return;
-    if (!value.p || right == RC_UNKNOWN || (rc_parse_u32(value, RC_UNKNOWN - 1, &number) && number == right) ||
-        is_rejected(plan, variable->name) || plan->rejected_count == RC_REJECTED_MAX)
-        return;
-    plan->rejected[plan->rejected_count++] = (struct rc_rejected){
-        .name = variable->name,
-        .value = value,
-        .reason = explain_rejected(result, launcher, variable, right, number),
-    };
+    if (value.p && right != RC_UNKNOWN && !(rc_parse_u32(value, RC_UNKNOWN - 1, &number) && number == right))
+        reject(&result->plan, variable->name, value, explain_rejected(result, launcher, variable, right, number));
 }
 
 /* What the plan replaces or removes was not believed either: an older
  * NODE_RANK, MASTER_ADDR or PET_NNODES is in no launcher's table. */
 static void reject_replaced(struct rc_result *result, const struct rc_plan_entry *entry)
 {
-    struct rc_plan *plan = &result->plan;
     struct rc_str value = rc_env_find(&result->env, entry->name);
 
     /* a stamp and a hidden job name are rollcall's own, and were true */
-    if (!entry->changes || !value.n || is_rejected(plan, entry->name.p) || plan->rejected_count == RC_REJECTED_MAX ||
-        rc_str_starts(entry->name, "ROLLCALL_") || rc_str_is(entry->name, "SLURM_JOB_NAME"))
-        return;
-    plan->rejected[plan->rejected_count++] = (struct rc_rejected){
-        .name = entry->name.p,
-        .value = value,
-        .reason = entry->value ? rc_format(&result->arena, "it is %s now: %s", entry->value, entry->reason)
-                               : entry->reason,
-    };
+    if (entry->changes && value.n && !rc_str_starts(entry->name, "ROLLCALL_") &&
+        !rc_str_is(entry->name, "SLURM_JOB_NAME"))
+        reject(&result->plan, entry->name.p, value,
+               entry->value ? rc_format(&result->arena, "it is %s now: %s", entry->value, entry->reason)
+                            : entry->reason);
 }
 
 void rc_identity_list_rejected(struct rc_result *result)

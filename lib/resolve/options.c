@@ -177,18 +177,6 @@ struct key {
     bool (*read)(struct reading *r, const struct key *key, struct rc_str value);
 };
 
-/* "order=launcher or order=node", "check=off, warn, stop or strict" */
-static const char *list_values(struct rc_arena *arena, const struct key *key)
-{
-    struct rc_str second, others;
-    struct rc_str first = rc_str_split(rc_str(key->values), '|', &second);
-
-    second = rc_str_split(second, '|', &others);
-    if (!others.p)
-        return rc_format(arena, "%s=%pS or %s=%pS", key->name, &first, key->name, &second);
-    return rc_format(arena, "%s=%s", key->name, option_join(arena, key->values, " or "));
-}
-
 static bool read_choice(struct reading *r, const struct key *key, struct rc_str value)
 {
     unsigned *chosen = (unsigned *)(void *)((char *)&r->options + key->at);
@@ -196,24 +184,29 @@ static bool read_choice(struct reading *r, const struct key *key, struct rc_str 
     *chosen = rc_str_which(value, key->values);
     if (*chosen)
         return true;
-    return rc_say(r->messages, RC202, "%s: %s=%pQ is not known; use %s", r->where, key->name, &value,
-                  list_values(r->messages->arena, key));
+    return rc_say(r->messages, RC202, "%s: %s=%pQ is not known; use %s=%s", r->where, key->name, &value, key->name,
+                  option_join(r->messages->arena, key->values, " or "));
+}
+
+static bool read_count(struct reading *r, const struct key *key, struct rc_str value, uint32_t most,
+                       const char *of_what)
+{
+    uint32_t *count = (uint32_t *)(void *)((char *)&r->options + key->at);
+
+    if (rc_parse_u32(value, most, count) && *count > 0)
+        return true;
+    return rc_say(r->messages, RC202, "%s: %s=%pQ is not a number of %s; use %s=1 to %s=%u", r->where, key->name,
+                  &value, of_what, key->name, key->name, most);
 }
 
 static bool read_nproc(struct reading *r, const struct key *key, struct rc_str value)
 {
-    if (rc_parse_u32(value, NPROC_MAX, &r->options.nproc) && r->options.nproc > 0)
-        return true;
-    return rc_say(r->messages, RC202, "%s: %s=%pQ is not a number of processes; use nproc=1 to nproc=%u", r->where,
-                  key->name, &value, (uint32_t)NPROC_MAX);
+    return read_count(r, key, value, NPROC_MAX, "processes");
 }
 
 static bool read_deadline(struct reading *r, const struct key *key, struct rc_str value)
 {
-    if (rc_parse_u32(value, RC_DEADLINE_MAX, &r->options.deadline) && r->options.deadline > 0)
-        return true;
-    return rc_say(r->messages, RC202, "%s: %s=%pQ is not a number of seconds; use deadline=1 to deadline=%u", r->where,
-                  key->name, &value, (uint32_t)RC_DEADLINE_MAX);
+    return read_count(r, key, value, RC_DEADLINE_MAX, "seconds");
 }
 
 static bool read_address(struct reading *r, const struct key *key, struct rc_str value)

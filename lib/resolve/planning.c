@@ -91,11 +91,10 @@ static void set_for_frameworks(struct rc_result *result, bool is_repeated)
 /* Not as many tasks on each node: works with plain torch; Lightning and whoever multiplies nodes by
  * devices stops with a message that does not name the cause. */
 
-enum { SPREAD_MAX = 64 /* characters */ };
-
 /* "3,1"; a long list is not for people: "7 to 8 on each" */
 static const char *name_spread(struct rc_result *result)
 {
+    enum { SPREAD_MAX = 64 /* characters */ };
     const struct rc_facts *facts = &result->facts;
 
     if (!facts->layout.p)
@@ -111,22 +110,20 @@ static void warn_of_uneven(struct rc_result *result)
     uint32_t size = result->identity.field[RC_WORLD_SIZE];
     uint32_t nnodes = result->identity.field[RC_NNODES];
     const char *each = result->launcher->each;
-    const char *spread;
+    const char *cure;
 
     if (result->mode != RC_MODE_WORKER || facts->min_local_size == facts->max_local_size)
         return;
-    spread = name_spread(result);
     if (size % nnodes == 0)
-        rc_say(&result->messages, RC301,
-               "the %u tasks are spread unevenly over %u nodes (%s); ranks are right, but Lightning "
-               "and others need the same number on each; use %u on each%s%s%s",
-               size, nnodes, spread, size / nnodes, each[0] ? " (" : "", each, each[0] ? ")" : "");
+        cure = rc_format(&result->arena, "use %u on each", size / nnodes);
     else
-        rc_say(&result->messages, RC301,
-               "%u tasks cannot be spread evenly over %u nodes (%s); ranks are right, but Lightning "
-               "and others need the same number on each; start %u or %u tasks%s%s%s",
-               size, nnodes, spread, size - size % nnodes, size - size % nnodes + nnodes, each[0] ? " (" : "", each,
-               each[0] ? ")" : "");
+        cure = rc_format(&result->arena, "start %u or %u tasks", size - size % nnodes, size - size % nnodes + nnodes);
+    rc_say(&result->messages, RC301,
+           size % nnodes == 0 ? "the %u tasks are spread unevenly over %u nodes (%s); ranks are right, but Lightning "
+                                "and others need the same number on each; %s%s%s%s"
+                              : "%u tasks cannot be spread evenly over %u nodes (%s); ranks are right, but Lightning "
+                                "and others need the same number on each; %s%s%s%s",
+           size, nnodes, name_spread(result), cure, each[0] ? " (" : "", each, each[0] ? ")" : "");
 }
 
 /* What the plan of each mode has: variables of a worker, of an agent, and those that must be absent. */

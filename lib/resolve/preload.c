@@ -91,8 +91,24 @@ static bool names_file(struct rc_str list, struct rc_str file)
     return false;
 }
 
+/* Returns what follows an option in its word, where that begins like one of "--env|-e"; else absent. */
+static struct rc_str after_option(struct rc_str word, const char *options)
+{
+    struct rc_str rest = rc_str(options);
+
+    while (rest.p) {
+        struct rc_str option = rc_str_split(rest, '|', &rest);
+
+        if (word.n >= option.n && rc_str_eq((struct rc_str){ word.p, option.n }, option))
+            return (struct rc_str){ word.p + option.n, word.n - option.n };
+    }
+    return RC_ABSENT;
+}
+
 static bool is_shown(const struct rc_result *result, struct rc_str file)
 {
+    /* --bind=/x and -B/x, too */
+    static const char mounts[] = "--bind-try|--bind|--ro-bind|--volume|--mount|-B|-b|-v|-m";
     /* apptainer and singularity read these, as lists of SOURCE[:TARGET[:OPTIONS]] */
     static const struct rc_name variables[] = {
         RC_NAME("APPTAINER_BIND"),
@@ -107,9 +123,10 @@ static bool is_shown(const struct rc_result *result, struct rc_str file)
     struct rc_str value;
 
     while (rc_words_next(&words, &word)) {
-        if (!rc_command_mounts(word, &value))
+        value = after_option(word, mounts);
+        if (!value.p || (value.n && value.p[0] != '=' && value.p[0] != '/'))
             continue;
-        for (unsigned i = value.p ? values : 0; i < values && rc_words_next(&words, &value);)
+        for (unsigned i = value.n ? values : 0; i < values && rc_words_next(&words, &value);)
             i++;
         if (names_file(value, file))
             return true;
@@ -120,21 +137,14 @@ static bool is_shown(const struct rc_result *result, struct rc_str file)
     return false;
 }
 
-/* Whether one of the words begins like one of "-e|--env". Short options in one word, such as -xe, are too rare. */
+/* Short options in one word, such as -xe, are too rare. */
 static bool has_option(struct rc_words words, const char *options)
 {
     struct rc_str word;
 
-    while (rc_words_next(&words, &word)) {
-        struct rc_str rest = rc_str(options);
-
-        while (rest.p) {
-            struct rc_str option = rc_str_split(rest, '|', &rest);
-
-            if (word.n >= option.n && rc_str_eq((struct rc_str){ word.p, option.n }, option))
-                return true;
-        }
-    }
+    while (rc_words_next(&words, &word))
+        if (after_option(word, options).p)
+            return true;
     return false;
 }
 

@@ -374,7 +374,7 @@ static void try_command(struct rc_str text)
     const char *argv[WORDS + 1];
     struct rc_command command;
     struct rc_words words = { .line = text, .left = RC_WORDS_MAX };
-    struct rc_str word, value;
+    struct rc_str word;
     unsigned count = 0;
 
     while (rc_words_next(&words, &word))
@@ -382,7 +382,6 @@ static void try_command(struct rc_str text)
     for (struct rc_str rest = text; rest.p && count < WORDS;) {
         char *copy = fuzz_copy_string(rc_str_split(rest, '\n', &rest));
 
-        (void)rc_command_mounts(rc_str(copy), &value);
         (void)rc_command_starts_another(rc_str(copy));
         argv[count++] = copy;
     }

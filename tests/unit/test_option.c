@@ -119,7 +119,7 @@ static const struct refused_row refused[] = {
     { TEXT("watch=60,watch"), RC203, "watch is given twice", "seconds, and without" },
     { TEXT("gpus=none"), RC202, "gpus='none' is not known; use gpus=auto, all or own", "no such GPUs" },
     { TEXT("bind=core"), RC202, "bind='core' is not known; use bind=auto, cores, numa or none", "a shorter word" },
-    { TEXT("nic=ib0"), RC202, "nic='ib0' is not known; use nic=auto or nic=none", "a card" },
+    { TEXT("nic=ib0"), RC202, "nic='ib0' is not known; use nic=auto or none", "a card" },
     { TEXT("bind"), RC201, "'bind' is not known", "a key without a value" },
     { TEXT("gpus=own,gpus=all"), RC203, "gpus= is given twice", "two wishes" },
     { TEXT("addr=ib0,addr=ib0"), RC203, "addr= is given twice", "the same address twice" },
