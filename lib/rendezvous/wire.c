@@ -234,13 +234,19 @@ bool rc_server_settings_write(const struct rc_server_settings *settings, struct 
     argv[0] = RC_EXCHANGE;
     argv[1] = RC_EXCHANGE_SERVER;
     argv[2] = rc_format(arena, "%u", settings->seconds);
-    argv[3] = rc_check_name(settings->check);
+    argv[3] = rc_copy(arena, rc_options_word(rc_words_check, settings->check));
     argv[4] = rc_format(arena, "%u", settings->watch_seconds);
     argv[5] = rc_format(arena, "%u", settings->job);
     argv[6] = rc_format(arena, "%u", settings->nodes);
-    argv[7] = rc_check_name(settings->same);
+    argv[7] = rc_copy(arena, rc_options_word(rc_words_check, settings->same));
     argv[RC_SERVER_ARGUMENTS] = NULL;
     return !arena->full;
+}
+
+static bool read_check(const char *word, enum rc_check *check)
+{
+    *check = (enum rc_check)rc_str_which(rc_str(word), rc_words_check);
+    return *check != RC_CHECK_UNSET;
 }
 
 bool rc_server_settings_read(int argc, char *const *argv, struct rc_server_settings *settings)
@@ -248,12 +254,12 @@ bool rc_server_settings_read(int argc, char *const *argv, struct rc_server_setti
     struct rc_server_settings read = { .same = RC_CHECK_WARN };
 
     if ((argc != 4 && argc != RC_SERVER_ARGUMENTS) || !rc_str_is(rc_str(argv[1]), RC_EXCHANGE_SERVER) ||
-        !rc_parse_u32(rc_str(argv[2]), UINT16_MAX, &read.seconds) || !rc_check_read(rc_str(argv[3]), &read.check))
+        !rc_parse_u32(rc_str(argv[2]), UINT16_MAX, &read.seconds) || !read_check(argv[3], &read.check))
         return false;
     if (argc == RC_SERVER_ARGUMENTS &&
         (!rc_parse_u32(rc_str(argv[4]), RC_WATCH_SECONDS_MAX, &read.watch_seconds) ||
          !rc_parse_u32(rc_str(argv[5]), UINT32_MAX, &read.job) ||
-         !rc_parse_u32(rc_str(argv[6]), UINT32_MAX, &read.nodes) || !rc_check_read(rc_str(argv[7]), &read.same)))
+         !rc_parse_u32(rc_str(argv[6]), UINT32_MAX, &read.nodes) || !read_check(argv[7], &read.same)))
         return false;
     *settings = read;
     return true;

@@ -45,8 +45,7 @@ static const char *check_interface(struct rc_str value)
 
 const char *rc_address_read(struct rc_str value, enum rc_address_kind *kind)
 {
-    const char *wrong;
-    bool network = false;
+    struct rc_str length;
 
     if (value.n == 0)
         return "empty";
@@ -54,19 +53,17 @@ const char *rc_address_read(struct rc_str value, enum rc_address_kind *kind)
         *kind = RC_ADDRESS_GIVEN;
         return NULL;
     }
-    for (size_t i = 0; i < value.n; i++)
-        network = network || value.p[i] == '/';
-    if (network) {
+    rc_str_split(value, '/', &length);
+    if (length.p) {
         *kind = RC_ADDRESS_NETWORK;
-        wrong = check_network(value);
-    } else if (value.p[0] == '-' || value.p[0] == '.') {
-        *kind = RC_ADDRESS_SUFFIX;
-        wrong = check_suffix(value);
-    } else {
-        *kind = RC_ADDRESS_INTERFACE;
-        wrong = check_interface(value);
+        return check_network(value);
     }
-    return wrong;
+    if (value.p[0] == '-' || value.p[0] == '.') {
+        *kind = RC_ADDRESS_SUFFIX;
+        return check_suffix(value);
+    }
+    *kind = RC_ADDRESS_INTERFACE;
+    return check_interface(value);
 }
 
 const char *rc_address_with_suffix(struct rc_str host, struct rc_str suffix, struct rc_arena *arena)
@@ -74,12 +71,12 @@ const char *rc_address_with_suffix(struct rc_str host, struct rc_str suffix, str
     struct rc_netaddr address;
     struct rc_str domain;
     struct rc_str label = rc_str_split(host, '.', &domain);
-    bool with_domain = false;
+    struct rc_str own_domain;
+    bool with_domain;
     size_t length;
 
-    for (size_t i = 0; i < suffix.n; i++)
-        with_domain = with_domain || suffix.p[i] == '.';
-    with_domain = with_domain || !domain.p;
+    rc_str_split(suffix, '.', &own_domain);
+    with_domain = own_domain.p || !domain.p;
     length = label.n + suffix.n + (with_domain ? 0 : 1 + domain.n);
     if (label.n == 0 || length > RC_HOST_MAX || rc_netaddr_read(host, &address))
         return NULL;

@@ -188,13 +188,10 @@ static void warn_unordered(const struct rc_context *context, struct rc_result *r
 /* Damaged, or another launch's, it would give a rank that the launch does not have. */
 static bool check_order(const struct rc_ordered *ordered, const uint32_t *field, struct rc_result *result)
 {
-    bool fits = ordered->place < field[RC_NNODES] &&
-                ordered->before <= field[RC_WORLD_SIZE] - field[RC_LOCAL_WORLD_SIZE];
-
-    if (!fits)
-        rc_message_add(&result->messages, RC103,
-                       RC_ORDERED " has more nodes or tasks than this launch; nothing is set; unset it");
-    return fits;
+    if (ordered->place < field[RC_NNODES] && ordered->before <= field[RC_WORLD_SIZE] - field[RC_LOCAL_WORLD_SIZE])
+        return true;
+    return rc_say(&result->messages, RC103,
+                  RC_ORDERED " has more nodes or tasks than this launch; nothing is set; unset it");
 }
 
 bool rc_identity_follow_network(const struct rc_context *context, struct rc_result *result)

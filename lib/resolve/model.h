@@ -85,9 +85,7 @@ struct rc_options {
     enum rc_reverse lookup;
 };
 
-enum { RC_DEADLINE_MAX = 600, RC_WATCH_SECONDS_MAX = 86400 };
-
-enum { RC_DEADLINE_DEFAULT = 10 };
+enum { RC_DEADLINE_DEFAULT = 10, RC_DEADLINE_MAX = 600, RC_WATCH_SECONDS_MAX = 86400 };
 
 enum { RC_WORDS_MAX = 256 };
 

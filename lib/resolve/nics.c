@@ -53,31 +53,23 @@ static bool has_verbs(struct rc_str card)
            !rc_str_starts(card, "hfi1_") && !rc_str_starts(card, "opap");
 }
 
-static bool has_port(struct rc_str card)
-{
-    struct rc_str port;
-
-    rc_str_split(card, ':', &port);
-    return port.p != NULL;
-}
-
 static const char *list_cards(struct rc_str cards, const char *before, const char *port, struct rc_arena *arena)
 {
-    const char *text = NULL;
+    const char *text = rc_format(arena, "%s", before);
+    bool is_first = true;
 
     while (cards.p) {
         struct rc_str card = rc_str_split(cards, ',', &cards);
+        struct rc_str own_port;
 
         if (!has_verbs(card))
             continue;
-        if (text)
-            rc_join(arena);
-        if (text)
-            rc_format(arena, ",%pS%s", &card, has_port(card) ? "" : port);
-        else
-            text = rc_format(arena, "%s%pS%s", before, &card, has_port(card) ? "" : port);
+        rc_str_split(card, ':', &own_port);
+        rc_join(arena);
+        rc_format(arena, is_first ? "%pS%s" : ",%pS%s", &card, own_port.p ? "" : port);
+        is_first = false;
     }
-    return text;
+    return is_first ? NULL : text;
 }
 
 static const char *ucx_devices(const struct rc_pins *pins, const struct rc_pin *pin, struct rc_arena *arena)

@@ -60,25 +60,6 @@ static bool read_switch(struct rc_str item, enum rc_mode *mode)
     return found;
 }
 
-const char *rc_check_name(enum rc_check check)
-{
-    static const char names[][7] = {
-        [RC_CHECK_UNSET] = "stop", [RC_CHECK_OFF] = "off",       [RC_CHECK_WARN] = "warn",
-        [RC_CHECK_STOP] = "stop",  [RC_CHECK_STRICT] = "strict",
-    };
-
-    return names[check];
-}
-
-bool rc_check_read(struct rc_str text, enum rc_check *check)
-{
-    unsigned found = rc_str_which(text, rc_words_check);
-
-    if (found)
-        *check = (enum rc_check)found;
-    return found != 0;
-}
-
 struct rc_str rc_options_word(const char *words, unsigned value)
 {
     struct rc_str rest = rc_str(words);

@@ -10,22 +10,17 @@
 
 const char *rc_mode_name(enum rc_mode mode);
 
-const char *rc_check_name(enum rc_check check);
-
 /* The words of these keys, "off|warn|stop|strict". */
 extern const char rc_words_check[];
 extern const char rc_words_bind[];
 
-/* Returns the word for a value of a key's enum; the first one, its default, for what is not set. */
+/* Returns the word for a value of a key's enum, which rc_str_which reads; the first one for what is not set. */
 struct rc_str rc_options_word(const char *words, unsigned value);
 
 static inline bool rc_bind_is_auto(enum rc_bind wish)
 {
     return wish == RC_BIND_UNSET || wish == RC_BIND_AUTO;
 }
-
-/* Reads off, warn, stop or strict. False, with *check untouched, for anything else. */
-bool rc_check_read(struct rc_str text, enum rc_check *check);
 
 /* Reads one text. Empty and "(null)" (what Slurm hands an inner srun for an
  * option without a value) are auto. On an error *options is left as it was,

@@ -311,7 +311,7 @@ static void try_options(struct rc_str text)
         CHECK(messages.count == 0 || !messages.has_error);
         options = rc_options_combine(&options, NULL, NULL);
         CHECK(rc_options_deadline(&options) >= 1 && rc_options_deadline(&options) <= RC_DEADLINE_MAX);
-        CHECK(rc_check_name(rc_options_check(&options)) && rc_mode_name(options.mode));
+        CHECK(rc_options_word(rc_words_check, rc_options_check(&options)).n && rc_mode_name(options.mode));
         CHECK(options.port_first <= options.port_last);
     } else {
         CHECK(messages.count > 0);

@@ -272,15 +272,11 @@ UNIT_TEST(names_modes, "every mode has its name")
     assert_string_equal(rc_mode_name(RC_MODE_TORCHRUN), "torchrun");
 }
 
-UNIT_TEST(reads_checks, "the name of a check is read as that check")
+UNIT_TEST(words_checks, "the word of a check is read as that check, that of none as the first")
 {
-    for (enum rc_check check = RC_CHECK_OFF; check <= RC_CHECK_STRICT; check++) {
-        enum rc_check again = RC_CHECK_UNSET;
-
-        assert_true(rc_check_read(rc_str(rc_check_name(check)), &again));
-        assert_int_equal(again, check);
-    }
-    assert_string_equal(rc_check_name(RC_CHECK_UNSET), rc_check_name(RC_CHECK_STOP));
+    for (enum rc_check check = RC_CHECK_OFF; check <= RC_CHECK_STRICT; check++)
+        assert_int_equal(rc_str_which(rc_options_word(rc_words_check, check), rc_words_check), check);
+    assert_true(rc_str_is(rc_options_word(rc_words_bind, RC_BIND_UNSET), "auto"));
 }
 
 /* The arena is full: no crash, the error is still known. */
