@@ -22,7 +22,7 @@ static const struct {
     const char *word;
     const char *help;
 } modes[] = {
-#define ROLLCALL_MODE(mode, word, help) { word, help },
+#define ROLLCALL_MODE(word, help) { word, help },
 #include "resolve/options.def"
 };
 

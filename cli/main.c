@@ -15,7 +15,7 @@ static const struct {
     const char *word;
     const char *help;
 } lines[] = {
-#define ROLLCALL_MODE(mode, word, help)                                     { word, help },
+#define ROLLCALL_MODE(word, help)                                           { word, help },
 #define ROLLCALL_KEY(key, shape, values, read, member, last, help, section) { RC_KEY_SHOWN(shape, key, values), help },
 #include "resolve/options.def"
 };

@@ -67,7 +67,7 @@ void rc_spank_register(spank_t spank)
     static char usage[] =
         "[rollcall] give every task its rank: RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and all that PyTorch and its "
         "launchers want. MODE:"
-#define ROLLCALL_MODE(mode, word, help) " " word " (" help "),"
+#define ROLLCALL_MODE(word, help) " " word " (" help "),"
 #include "resolve/options.def"
         " and keys:"
 #define ROLLCALL_KEY(key, shape, values, read, member, last, help, section) " " RC_KEY_SHOWN(shape, key, values) ","

@@ -305,18 +305,18 @@ static void keep_addr(struct rc_result *result, const struct rc_options *options
 }
 
 /* What another launch told its tasks is no answer: some tasks of this one may know better, and all must agree. */
-static void refuse_without_host(struct rc_result *result)
+static bool refuse_without_host(struct rc_result *result)
 {
     const struct rc_launcher *launcher = result->launcher;
 
-    rc_message_add(&result->messages, RC404,
-                   result->outer_master
-                       ? "MASTER_ADDR is another launch's, and nothing else says on which host rank 0 is; nothing is "
-                         "set; start this launch outside of that one"
-                       : rc_format(&result->arena,
-                                   "%s does not say on which host rank 0 is; nothing is set; set MASTER_ADDR to its "
-                                   "name or address%s%s",
-                                   launcher->title, launcher->pass[0] ? ": " : "", launcher->pass));
+    if (result->outer_master)
+        return rc_say(&result->messages, RC404,
+                      "MASTER_ADDR is another launch's, and nothing else says on which host rank 0 is; nothing is "
+                      "set; start this launch outside of that one");
+    return rc_say(&result->messages, RC404,
+                  "%s does not say on which host rank 0 is; nothing is set; set MASTER_ADDR to its name or "
+                  "address%s%s",
+                  launcher->title, launcher->pass[0] ? ": " : "", launcher->pass);
 }
 
 static bool find_addr(const struct rc_context *context, struct rc_result *result)
@@ -339,10 +339,7 @@ static bool find_addr(const struct rc_context *context, struct rc_result *result
     if (says_more(user, master->addr, &host) &&
         user_addr_stays(result, options, user, master->addr ? master->addr : "not set"))
         keep_addr(result, options, user);
-    if (master->addr)
-        return true;
-    refuse_without_host(result);
-    return false;
+    return master->addr || refuse_without_host(result);
 }
 
 static void warn_left_over(struct rc_result *result)

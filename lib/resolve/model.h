@@ -20,12 +20,13 @@ enum rc_address_kind {
     RC_ADDRESS_GIVEN,
 };
 
+/* First those of options.def, in its order. */
 enum rc_mode {
     RC_MODE_AUTO, /* a request only; the mode that is decided is one of the others */
-    RC_MODE_OFF,  /* likewise */
-    RC_MODE_NONE,
     RC_MODE_WORKER,
     RC_MODE_LAUNCHER,
+    RC_MODE_OFF, /* a request only */
+    RC_MODE_NONE,
     RC_MODE_TORCHRUN, /* torchrun's child */
 };
 

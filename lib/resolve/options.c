@@ -12,7 +12,7 @@ enum { NPROC_MAX = 4096, PORT_MIN = 1024 };
 #define NAME_SWITCH ""
 
 static const char mode_names[] = ""
-#define ROLLCALL_MODE(mode, word, help) "|" word
+#define ROLLCALL_MODE(word, help) "|" word
 #include "resolve/options.def"
     ;
 
@@ -24,8 +24,8 @@ static const char key_names[] = ""
 const char *rc_mode_name(enum rc_mode mode)
 {
     static const char names[][9] = {
-        [RC_MODE_AUTO] = "auto",     [RC_MODE_OFF] = "off",           [RC_MODE_NONE] = "none",
-        [RC_MODE_WORKER] = "worker", [RC_MODE_LAUNCHER] = "launcher", [RC_MODE_TORCHRUN] = "torchrun",
+        [RC_MODE_AUTO] = "auto", [RC_MODE_WORKER] = "worker", [RC_MODE_LAUNCHER] = "launcher",
+        [RC_MODE_OFF] = "off",   [RC_MODE_NONE] = "none",     [RC_MODE_TORCHRUN] = "torchrun",
     };
 
     return mode < sizeof(names) / sizeof(*names) ? names[mode] : names[RC_MODE_NONE];
@@ -33,14 +33,10 @@ const char *rc_mode_name(enum rc_mode mode)
 
 static bool read_mode(struct rc_str item, enum rc_mode *mode)
 {
-    static const enum rc_mode modes[] = {
-#define ROLLCALL_MODE(mode, word, help) RC_MODE_##mode,
-#include "resolve/options.def"
-    };
     unsigned found = rc_str_which(item, mode_names + 1);
 
     if (found)
-        *mode = modes[found - 1];
+        *mode = (enum rc_mode)(found - 1);
     return found;
 }
 

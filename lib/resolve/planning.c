@@ -12,12 +12,9 @@ enum { LAST_PORT = 65535, DEVICES_MAX = 32 };
  * is torch's. Ports are computed in blocks (master.c), so no other step has this one. */
 static const char *jax_coordinator(struct rc_result *result)
 {
-    const struct rc_master *master = &result->master;
-    uint32_t port = master->port + 1u;
+    uint32_t port = result->master.port + 1u;
 
-    if (!master->addr || master->port == 0 || port > LAST_PORT)
-        return NULL;
-    return rc_master_endpoint(result, port);
+    return port <= LAST_PORT ? rc_master_endpoint(result, port) : NULL;
 }
 
 static const char *jax_local_devices(struct rc_result *result)
@@ -404,10 +401,8 @@ void rc_planning_write(const struct rc_context *context, struct rc_result *resul
 {
     if (result->mode == RC_MODE_WORKER)
         plan_worker(result);
-    else if (result->mode == RC_MODE_LAUNCHER)
-        plan_launcher(context, result);
     else
-        return;
+        plan_launcher(context, result);
     keep_order(result);
     rc_gpus_plan(context, result);
     set_for_frameworks(result, is_repeated);

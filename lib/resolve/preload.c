@@ -219,19 +219,20 @@ static void plan_reverse(const struct rc_context *context, struct rc_result *res
 
 #define SWITCH "TORCH_DEVICE_BACKEND_AUTOLOAD"
 
-/* PYTHONPATH with the watch's folder, after the user's own, whose order and empty places stay. The preload has room
- * for twice this path. NULL where it does not fit. */
-static const char *watch_path(struct rc_result *result, struct rc_str folder)
+/* Puts the watch's folder into PYTHONPATH, after the user's own, whose order and empty places stay. The preload has
+ * room for twice this path. False where it does not fit, or is not there. */
+static bool set_watch(struct rc_result *result, struct rc_str folder, const char *identity, const char *reason)
 {
     enum { PATH_LENGTH_MAX = 4096 };
+    const char *path = NULL;
 
-    return add_name(result, rc_env_get(&result->env, "PYTHONPATH"), folder, PATH_LENGTH_MAX);
-}
-
-static void set_watch(struct rc_result *result, const char *path, const char *identity, const char *reason)
-{
+    if (folder.n)
+        path = add_name(result, rc_env_get(&result->env, "PYTHONPATH"), folder, PATH_LENGTH_MAX);
+    if (!path)
+        return false;
     rc_plan_set(result, RC_STR("PYTHONPATH"), path, "watch", "where torch finds the watch, after all other folders");
     rc_plan_set(result, RC_STR(RC_IDENTITY), identity, "watch", reason);
+    return true;
 }
 
 /* Whether srun's rendezvous server, if there is one, is this very step's. */
@@ -243,29 +244,24 @@ static bool has_server(const struct rc_result *result)
            rc_str_is(server.step, result->facts.run_id);
 }
 
-/* Slurm's own number for it: the roll call names tasks so. */
-static const char *with_task(struct rc_result *result, const char *text)
-{
-    const struct rc_number *field = result->facts.field;
-
-    return rc_format(&result->arena, "%s task=%u tasks=%u", text, field[RC_RANK].value, field[RC_WORLD_SIZE].value);
-}
-
-/* The task's numbers, but for that. */
-static const char *identity_text(struct rc_result *result)
+/* The task's numbers, and in a step with a server Slurm's own number for it: the roll call names tasks so. */
+static const char *identity_text(struct rc_result *result, bool has_server)
 {
     const uint32_t *field = result->identity.field;
-    uint32_t other = result->facts.field[RC_RANK].value;
+    const struct rc_number *slurms = result->facts.field;
+    uint32_t other = slurms[RC_RANK].value;
     const char *text = rc_format(&result->arena, "node=%u nodes=%u", field[RC_NODE_RANK], field[RC_NNODES]);
 
-    if (result->mode != RC_MODE_WORKER)
+    if (result->mode == RC_MODE_WORKER) {
+        text = rc_format(&result->arena, "rank=%u size=%u %s", field[RC_RANK], field[RC_WORLD_SIZE], text);
+        if (other == field[RC_RANK])
+            other = result->facts.node_order_rank.value;
+        if (other != RC_UNKNOWN && other != field[RC_RANK])
+            text = rc_format(&result->arena, "%s other=%u", text, other);
+    }
+    if (!has_server)
         return text;
-    text = rc_format(&result->arena, "rank=%u size=%u %s", field[RC_RANK], field[RC_WORLD_SIZE], text);
-    if (other == field[RC_RANK])
-        other = result->facts.node_order_rank.value;
-    if (other == RC_UNKNOWN || other == field[RC_RANK])
-        return text;
-    return rc_format(&result->arena, "%s other=%u", text, other);
+    return rc_format(&result->arena, "%s task=%u tasks=%u", text, slurms[RC_RANK].value, slurms[RC_WORLD_SIZE].value);
 }
 
 /* False, with a warning, where the watch cannot work. */
@@ -274,37 +270,27 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
     struct rc_str folder = context->here->watch;
     uint32_t seconds = context->options.watch_seconds;
     struct rc_str loads = rc_env_get(&result->env, SWITCH);
-    const char *path;
-    const char *who;
+    bool is_served = seconds && has_server(result);
 
     if (loads.p && !rc_str_is(loads, "1"))
         return rc_say(&result->messages, RC705,
                       "watch was asked for, but " SWITCH "=%pQ keeps torch from loading it; no process is "
                       "watched; unset it, or leave watch out",
                       &loads);
-    path = folder.n ? watch_path(result, folder) : NULL;
-    if (!path) {
-        rc_message_add(
-            &result->messages, RC505,
-            context->contained && !folder.n
-                ? "watch was asked for, but the container does not see its folder share/rollcall/watch; no process "
-                  "is watched; mount rollcall's folder into it"
-            : folder.n ? "watch was asked for, but PYTHONPATH is too long for one more folder; no process is watched; "
-                         "make it shorter"
-                       : "watch was asked for, but its folder share/rollcall/watch is not where it was "
-                         "installed to; no process is watched; install all of rollcall on this node");
-        return false;
-    }
-    who = identity_text(result);
-    if (seconds && has_server(result))
-        who = with_task(result, who);
-    else if (seconds)
+    if (!set_watch(result, folder, identity_text(result, is_served), "what the watch compares with"))
+        return rc_say(&result->messages, RC505, "watch was asked for, but %s",
+                      folder.n ? "PYTHONPATH is too long for one more folder; no process is watched; make it shorter"
+                      : context->contained
+                          ? "the container does not see its folder share/rollcall/watch; no process is watched; "
+                            "mount rollcall's folder into it"
+                          : "its folder share/rollcall/watch is not where it was installed to; no process is "
+                            "watched; install all of rollcall on this node");
+    if (seconds && !is_served)
         rc_say(&result->messages, RC709,
                "watch=%u was asked for, but there is no rendezvous server beside srun; nothing names tasks that do "
                "not reach init_process_group; use srun --ddp=watch=%u without exchange=off and exchange=pmix, or "
                "watch alone",
                seconds, seconds);
-    set_watch(result, path, who, "what the watch compares with");
     return true;
 }
 
@@ -415,11 +401,8 @@ void rc_forgotten_plan(const struct rc_context *context, struct rc_result *resul
 {
     struct rc_str job = rc_env_get(&result->env, "SLURM_JOB_ID");
     uint32_t tasks = forgotten_tasks(result);
-    bool is_there = tasks && rc_seen(context->here, RC_LEARN_WATCH, RC_ABSENT) && context->here->watch.n;
-    const char *path = is_there ? watch_path(result, context->here->watch) : NULL;
 
-    if (!path)
-        return;
-    set_watch(result, path, rc_format(&result->arena, "script=%pS tasks=%u", &job, tasks),
-              "torch says there that srun was forgotten");
+    if (tasks && rc_seen(context->here, RC_LEARN_WATCH, RC_ABSENT))
+        set_watch(result, context->here->watch, rc_format(&result->arena, "script=%pS tasks=%u", &job, tasks),
+                  "torch says there that srun was forgotten");
 }
