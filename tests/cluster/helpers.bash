@@ -326,6 +326,18 @@ identifies()
     answers 'whoami world=4 nodes=2' "$@"
 }
 
+# submit_text < JOB: as a reader does, in $work, with as many tasks and GPUs as these nodes have; what it prints is in $out
+submit_text()
+{
+    : "${work:=$shared/work}"
+    sed 's/-per-node=4/-per-node=2/; s/--nproc_per_node=4/--nproc_per_node=2/; s/--cpus-per-task=8/--cpus-per-task=2/
+        s/--cpus-per-task=32/--cpus-per-task=4/' \
+        > "$work/job.sbatch"
+    attempt 120 env HOME="$shared/home" PATH="$shared/home/rollcall/bin:$PATH" \
+        sbatch --wait --chdir "$work" --output "$shared/batch.out" "$work/job.sbatch"
+    cat "$shared/batch.out" >> "$out"
+}
+
 said()
 {
     grep -qE -e "$1" "$err" "$out" || explain "nobody said '$1'"

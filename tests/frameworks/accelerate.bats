@@ -48,10 +48,14 @@ configured()
         > "$HF_HOME/accelerate/default_config.yaml"
 }
 
-# The manual's line. Where GPUs are, their number is in no need of a configuration.
-@test "srun --ddp accelerate launch train.py, one task a node, all of the rest from the environment" {
+# Where GPUs are, their number is in no need of a configuration.
+@test "the job template of docs/jobs: accelerate launch, one task a node, all of the rest from the environment" {
     configured
-    trains 90 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 accelerate launch "$ours/accelerate_train.py"
+    work=$shared/work
+    mkdir -p "$work"
+    cp "$ours/accelerate_train.py" "$work/train.py"
+    submit_text < "$tree/docs/jobs/accelerate.sbatch"
+    everybody ranks world=4 nodes=2
     [ "$(grep -c ' same=True ' "$out")" -eq 4 ]
 }
 
