@@ -4,13 +4,11 @@
 
 /* Whose GPU is whose: what a task sees of its node's GPUs, and which of them are its own.
  *
- * A GPU has up to three numbers. The variables count what the runtime may open,
- * SLURM_STEP_GPUS counts the machine's GPUs, device files have minor numbers. A
- * device cgroup makes Slurm number each task's list anew, from 0 on, and
- * SLURM_STEP_GPUS then names the step's first GPUs in every task (measured with
- * 22.05, 24.11 and 26.05). There only the device files that the task may open
- * tell which GPUs are its own. Where nothing tells, they are not known: a guess
- * would put a task beside another one's GPU. */
+ * A GPU has up to three numbers. The variables count what the runtime may open, SLURM_STEP_GPUS counts the machine's
+ * GPUs, device files have minor numbers. A device cgroup makes Slurm number each task's list anew, from 0 on, and
+ * SLURM_STEP_GPUS then names the step's first GPUs in every task (measured with 22.05, 24.11 and 26.05). There only
+ * the device files that the task may open show which GPUs are its own. Where nothing shows it, they are not known: a
+ * guess would put a task near another one's GPU. */
 
 struct view {
     const struct rc_context *context;

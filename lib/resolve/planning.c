@@ -188,13 +188,11 @@ void rc_planning_unset_numbers(struct rc_result *result, bool with_agents, const
             rc_plan_unset(result, numbers[i].name, reason);
 }
 
-#define UNSET(result, names, reason) rc_plan_unset_all((result), (names), sizeof(names) / sizeof(*(names)), (reason))
-
 static void unset_other_launchers(struct rc_result *result)
 {
-    UNSET(result, torchelastic_names, "left over from another torchrun");
+    RC_PLAN_UNSET(result, torchelastic_names, "left over from another torchrun");
     if (!rc_str_is(rc_str(result->facts.field[RC_NODE_RANK].source), "CROSS_RANK"))
-        UNSET(result, deepspeed_names, "left over from DeepSpeed's launcher");
+        RC_PLAN_UNSET(result, deepspeed_names, "left over from DeepSpeed's launcher");
 }
 
 /* Why MASTER_PORT is kept when the task already carries our stamp. */

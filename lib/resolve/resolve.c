@@ -22,8 +22,6 @@ static const struct rc_name own_names[] = {
 static const struct rc_name masters[][2] = { { RC_NAME("MASTER_ADDR"), RC_NAME("MASTER_PORT") },
                                              { RC_NAME("PET_MASTER_ADDR"), RC_NAME("PET_MASTER_PORT") } };
 
-#define UNSET(result, names) rc_plan_unset_all((result), (names), sizeof(names) / sizeof(*(names)), left_over)
-
 /* A master whose port is another one is somebody's own. */
 static void unset_masters(struct rc_result *result)
 {
@@ -32,7 +30,7 @@ static void unset_masters(struct rc_result *result)
 
         if (rc_parse_u32(rc_env_find_name(&result->env, &masters[i][1]), UINT16_MAX, &port) &&
             port == result->stamp.port)
-            UNSET(result, masters[i]);
+            RC_PLAN_UNSET(result, masters[i], left_over);
     }
 }
 
@@ -54,7 +52,7 @@ void rc_leftover_plan(struct rc_result *result, const char *job)
         rc_frameworks_unset(result, left_over);
     }
     rc_nicnames_plan(&nothing, result);
-    UNSET(result, own_names);
+    RC_PLAN_UNSET(result, own_names, left_over);
 }
 
 static void forget_identity(struct rc_result *result)

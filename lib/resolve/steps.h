@@ -135,6 +135,9 @@ void rc_plan_set_field(struct rc_result *result, struct rc_str name, enum rc_fie
 /* Removes those of the names that are there. */
 void rc_plan_unset_all(struct rc_result *result, const struct rc_name *names, size_t count, const char *reason);
 
+#define RC_PLAN_UNSET(result, names, reason) \
+    rc_plan_unset_all((result), (names), sizeof(names) / sizeof(*(names)), (reason))
+
 /* Returns the entry of this name, or NULL. */
 struct rc_plan_entry *rc_plan_find(struct rc_plan *plan, struct rc_str name);
 

@@ -21,7 +21,7 @@ static const struct rc_name torchrun_names[] = {
 
 void rc_agents_unset(struct rc_result *result, const char *reason)
 {
-    rc_plan_unset_all(result, torchrun_names, sizeof(torchrun_names) / sizeof(*torchrun_names), reason);
+    RC_PLAN_UNSET(result, torchrun_names, reason);
 }
 
 /* Whether the endpoint has the port that this process's stamp says its task was told. */
@@ -40,7 +40,7 @@ void rc_agents_forget(struct rc_result *result, const char *reason)
     static const struct rc_name names[] = { RC_NAME("NODE_RANK"), RC_NAME("PET_NNODES"), RC_NAME("PET_NODE_RANK"),
                                             RC_NAME("PET_RDZV_ID") };
 
-    rc_plan_unset_all(result, names, sizeof(names) / sizeof(*names), reason);
+    RC_PLAN_UNSET(result, names, reason);
     if (rc_str_starts(rc_env_get(&result->env, RDZV_CONF), "is_host="))
         rc_plan_unset(result, RC_STR(RDZV_CONF), reason);
     if (met_there(result))
