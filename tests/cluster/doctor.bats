@@ -15,33 +15,28 @@ finds()
 
 # bats test_tags=series
 @test "healthy steps, from each task, and the login node: nothing is found" {
-    attempt 60 srun --ddp -N2 --ntasks-per-node=2 --gpus-per-node=2 rollcall doctor
-    succeeded
+    succeeds 60 srun --ddp -N2 --ntasks-per-node=2 --gpus-per-node=2 rollcall doctor
     finds 4 'nothing found'
     said '^roll +2 of 2 nodes have answered$'
     unsaid 'D[0-9]|RC[0-9]'
-    attempt 60 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 rollcall doctor
-    succeeded
+    succeeds 60 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 rollcall doctor
     finds 2 'nothing found'
-    attempt 30 rollcall doctor
-    succeeded
+    succeeds 30 rollcall doctor
     said '^Slurm +[0-9.]+, with --ddp, --mpi: .*none'
 }
 
 # bats test_tags=series
 @test "what is wrong with a step" {
-    attempt 60 env NCCL_SOCKET_IFNAME=ib srun --ddp -N2 -n3 rollcall doctor
-    failed
+    fails 60 env NCCL_SOCKET_IFNAME=ib srun --ddp -N2 -n3 rollcall doctor
     finds 3 '1 error, 1 warning; begin with D204'
     said '^warning RC301'
     # the port is held by rank 0's task and somebody drops what comes for it
-    attempt 60 srun --ddp -N2 --ntasks-per-node=1 sh -c '
+    fails 60 srun --ddp -N2 --ntasks-per-node=1 sh -c '
         [ "$RANK" = 1 ] || exec rollcall doctor
         ip route add blackhole "$(getent ahostsv4 "$MASTER_ADDR" | { read -r address rest; echo "$address"; })/32"
         rollcall doctor
         ip route flush type blackhole
         exit 1'
-    failed
     finds 1 'nothing found'
     said '^error D207'
 }
@@ -93,8 +88,7 @@ needs_firewall()
 # bats test_tags=series
 @test "a job script, and the --mpi that its srun does not have" {
     printf '%s\n' '#!/bin/bash' '#SBATCH -N 2 --ntasks-per-node=2' 'srun --ddp --mpi=pmix_v99 python train.py' > "$shared/job.sh"
-    attempt 30 rollcall doctor --script "$shared/job.sh"
-    failed
+    fails 30 rollcall doctor --script "$shared/job.sh"
     said "^error D105  $shared/job.sh:3"
     finds 1 "1 error; begin with D105, $shared/job.sh:3"
 }

@@ -56,8 +56,7 @@ need_pmix()
 # bats test_tags=series
 @test "srun --mpi=pmix: the program's own MPI_Init works after the nodes have met" {
     need_pmix
-    attempt 60 srun -N2 --ntasks-per-node=1 --mpi=pmix rollcall exec -vv -- python3 "$programs/mpi.py"
-    succeeded
+    succeeds 60 srun -N2 --ntasks-per-node=1 --mpi=pmix rollcall exec -vv -- python3 "$programs/mpi.py"
     for rank in 0 1; do
         grep -qx "MPI rank=$rank size=2 sum=2 env=$rank" "$out" || explain "rank $rank" || return 1
     done
@@ -85,11 +84,10 @@ need_pmix()
     # a folder each: started at the same moment, two mpiruns of Open MPI 4 may fail over the one that they share
     # ("orte_session_dir failed", seen once)
     mkdir "$shared/tmp.a" "$shared/tmp.b"
-    from=n1 attempt 60 sh -c "TMPDIR='$shared/tmp.a' mpirun --host n1:2 -np 2 rollcall exec -vv -- \
+    from=n1 succeeds 60 sh -c "TMPDIR='$shared/tmp.a' mpirun --host n1:2 -np 2 rollcall exec -vv -- \
         python3 '$programs/port.py' '$shared/exec.a' '$shared/exec.b' &
         TMPDIR='$shared/tmp.b' mpirun --host n1:2 -np 2 rollcall exec -vv -- \
         python3 '$programs/port.py' '$shared/exec.b' '$shared/exec.a' & wait"
-    succeeded
     [ "$(grep -c '^PORT rank=0 .* held$' "$out")" = 2 ] || explain "not two" || return 1
     # each is one port with two ranks
     [ "$(sed -n 's/^PORT .* port=\([0-9]*\).*/\1/p' "$out" | sort | uniq -c | grep -c '^ *2 ')" = 2 ] || explain "ports"

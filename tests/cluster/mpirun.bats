@@ -10,8 +10,7 @@ alone=compared
 # as torch.bats shows for srun
 # bats test_tags=all
 @test "M2 today: RANK is missing" {
-    attempt 90 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node python "$programs/env.py"
-    failed
+    fails 90 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node python "$programs/env.py"
     said 'environment variable RANK expected'
 }
 
@@ -23,12 +22,10 @@ alone=compared
 
 # bats test_tags=series
 @test "M2: in a job of salloc --ddp the daemons' step gets nothing of it, and rollcall exec all" {
-    attempt 60 salloc --ddp -N2 --ntasks-per-node=2 \
+    answers 'nothing count=4' 60 salloc --ddp -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node "$whoami"
-    everybody nothing count=4
-    attempt 60 salloc --ddp -N2 --ntasks-per-node=2 \
+    answers 'whoami n1=0,1 n2=2,3' 60 salloc --ddp -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec -- "$whoami"
-    everybody whoami n1=0,1 n2=2,3
 }
 
 @test "M2: mpirun without Slurm" {
@@ -53,11 +50,9 @@ alone=compared
 
 # bats test_tags=series
 @test "M2: ranks by node in turn; uneven, on more than two nodes" {
-    attempt 60 salloc -N2 --ntasks-per-node=2 \
+    answers 'whoami n1=0,2 n2=1,3' 60 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by node rollcall exec -- "$whoami"
-    everybody whoami n1=0,2 n2=1,3
-    attempt 60 salloc -N3 --ntasks-per-node=2 mpirun -np 5 rollcall exec -- "$whoami"
-    everybody whoami n1=0,1 n2=2,3 n3=4
+    answers 'whoami n1=0,1 n2=2,3 n3=4' 60 salloc -N3 --ntasks-per-node=2 mpirun -np 5 rollcall exec -- "$whoami"
 }
 
 # Open MPI 5 and 6 end a job of which some tasks have asked the PMIx server, and others not.
@@ -68,8 +63,7 @@ alone=compared
 }
 
 @test "M2: mpirun on one node" {
-    attempt 60 salloc -N1 --ntasks-per-node=4 mpirun -np 4 rollcall exec -- "$whoami"
-    everybody whoami world=4 nodes=1
+    answers 'whoami world=4 nodes=1' 60 salloc -N1 --ntasks-per-node=4 mpirun -np 4 rollcall exec -- "$whoami"
 }
 
 # bats test_tags=series

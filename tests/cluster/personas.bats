@@ -38,8 +38,7 @@ left_alone()
 }
 
 @test "no launcher at all: nothing is set, nothing is said" {
-    attempt 30 env LD_PRELOAD="$preload" ROLLCALL_DEBUG=3 bash -c "python $whoami; env -i true"
-    everybody nothing count=1
+    answers 'nothing count=1' 30 env LD_PRELOAD="$preload" ROLLCALL_DEBUG=3 bash -c "python $whoami; env -i true"
     [ ! -s "$err" ]
 }
 
@@ -66,24 +65,21 @@ SCRIPT
 }
 
 @test "a shell of salloc is no task" {
-    attempt 60 env LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=2 --gpus-per-node=2 \
+    answers 'nothing count=2' 60 env LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=2 --gpus-per-node=2 \
         bash -c "python $whoami; bash -lc $whoami"
-    everybody nothing count=2
 }
 
 @test "mpirun -x LD_PRELOAD in a job: only the ranks have it" {
-    attempt 60 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node \
+    answers 'whoami n1=0,1 n2=2,3' 60 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node \
         -x LD_PRELOAD="$preload" -x ROLLCALL_DEBUG=1 "$whoami"
-    everybody whoami n1=0,1 n2=2,3
     [ "$(took_part_as worker)" -eq 4 ]
 }
 
 @test "exported before mpirun in a job: srun, mpirun and orted have it, and hand nothing on" {
     attempt 60 env LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "$whoami"
     everybody whoami n1=0,1 n2=2,3
-    attempt 60 env LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=2 \
+    answers 'nothing count=4' 60 env LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node -x ROLLCALL=off "$whoami"
-    everybody nothing count=4
 }
 
 @test "the daemons of Open MPI have the library, and hold no port" {
@@ -97,15 +93,13 @@ echo "PARENT ${parent%% *} mapped=$((mapped > 0)) held=$held rank=$RANK"
 SCRIPT
     chmod 755 "$shared/parent"
     # one process a node, and the nodes have two GPUs each: it would be a launcher
-    attempt 60 env ROLLCALL=worker LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=1 \
+    succeeds 60 env ROLLCALL=worker LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=1 \
         mpirun -np 2 --map-by ppr:1:node "$shared/parent"
-    succeeded
     # from Open MPI 5 on it is PRRTE's
     said '^PARENT .*(orted|prted) mapped=1 held=0 rank=0$'
     said '^PARENT .*(orted|prted) mapped=1 held=0 rank=1$'
     # mpirun on the node of rank 0 is its daemon
-    from=n1 attempt 60 env LD_PRELOAD="$preload" mpirun "${over_rsh[@]}" -np 1 "$shared/parent"
-    succeeded
+    from=n1 succeeds 60 env LD_PRELOAD="$preload" mpirun "${over_rsh[@]}" -np 1 "$shared/parent"
     said '^PARENT .*(mpirun|prterun) mapped=1 held=0 rank=$'
 }
 
@@ -147,8 +141,7 @@ SCRIPT
 }
 
 @test "torchrun by hand, without any launcher: its children keep what it gave them" {
-    attempt 60 env LD_PRELOAD="$preload" torchrun --standalone --nproc-per-node=2 --no-python "$whoami"
-    succeeded
+    succeeds 60 env LD_PRELOAD="$preload" torchrun --standalone --nproc-per-node=2 --no-python "$whoami"
     "$PYTHON" - "$out" <<'PYTHON'
 import json, sys
 
@@ -167,9 +160,8 @@ PYTHON
 
 @test "MPICH's mpiexec in a job: the proxies have the library and hand nothing on" {
     need_mpich
-    attempt 60 env LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=2 \
+    answers 'nothing count=4' 60 env LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=2 \
         mpiexec.hydra -n 4 -ppn 2 -genv ROLLCALL off "$whoami"
-    everybody nothing count=4
 }
 
 # What Grid Engine gives a job script, on the first host of a parallel environment, and a qrsh with which

@@ -45,8 +45,7 @@ environments()
 }
 
 @test "salloc's own command gets nothing" {
-    attempt 30 salloc --ddp -N2 -n4 "$whoami"
-    everybody nothing count=1
+    answers 'nothing count=1' 30 salloc --ddp -N2 -n4 "$whoami"
 }
 
 @test "an interactive step gets nothing" {
@@ -61,7 +60,7 @@ environments()
 
 @test "an extern step gets nothing" {
     # the process that stands for it on the node of task 0: a sleep, or from 26.05 on slurmstepd itself
-    attempt 30 srun --ddp -N1 -n2 sh -c '
+    succeeds 30 srun --ddp -N1 -n2 sh -c '
         [ "$SLURM_PROCID" = 0 ] || exit 0
         for process in /proc/[0-9]*; do
             read -r name < $process/comm || continue
@@ -72,15 +71,13 @@ environments()
             echo "extern: $(tr "\0" "\n" < $process/environ |
                 grep -cE "^(RANK|LOCAL_RANK|WORLD_SIZE|NODE_RANK|MASTER_ADDR|MASTER_PORT|ROLLCALL_SCOPE)=")"
         done'
-    succeeded
     [ "$(grep extern: "$out" | sort -u)" = 'extern: 0' ] || explain "$(grep extern: "$out")"
 }
 
 @test "--help of srun, sbatch and salloc names the option" {
     local command
     for command in srun sbatch salloc; do
-        attempt 30 $command --help
-        succeeded
+        succeeds 30 $command --help
         said '--ddp'
     done
 }

@@ -29,6 +29,5 @@ alone=compared
 
 # bats test_tags=series
 @test "preload: ROLLCALL=off" {
-    attempt 90 env ROLLCALL=off LD_PRELOAD="$preload" srun -N2 --ntasks-per-node=2 "$whoami"
-    everybody nothing count=4
+    answers 'nothing count=4' 90 env ROLLCALL=off LD_PRELOAD="$preload" srun -N2 --ntasks-per-node=2 "$whoami"
 }

@@ -42,12 +42,10 @@ said_the_roll()
 }
 
 @test "in all tasks of the step: the table is there once, and once more for the next time" {
-    attempt 30 srun --ddp -N3 --ntasks-per-node=2 sh -c 'rollcall check'
-    succeeded
+    succeeds 30 srun --ddp -N3 --ntasks-per-node=2 sh -c 'rollcall check'
     said_the_roll "$out"
     [ "$(grep -c ' of 3 nodes, ' "$out")" = 1 ]
-    attempt 30 srun --ddp -N3 --ntasks-per-node=2 sh -c 'rollcall check; rollcall check --json'
-    succeeded
+    succeeds 30 srun --ddp -N3 --ntasks-per-node=2 sh -c 'rollcall check; rollcall check --json'
     [ "$(grep -c ' of 3 nodes, ' "$out")" = 1 ]
     [ "$(grep -c '^  "schema"' "$out")" = 1 ]
 }
@@ -67,8 +65,7 @@ shown()
     attempt 30 srun --mpi="$mpi" -N3 --ntasks-per-node=2 rollcall show
     [ "$mpi" != pmix ] || shown
     # with no way between the nodes, one of each node
-    attempt 30 srun --mpi=none -N3 --ntasks-per-node=2 rollcall show
-    succeeded
+    succeeds 30 srun --mpi=none -N3 --ntasks-per-node=2 rollcall show
     [ "$(grep -c ': 6 tasks on 3 nodes, mode worker' "$out")" = 3 ]
     [ "$(awk '/ ok$/ { print $1, $2, $3 }' "$out" | sort | tr '\n' ';')" = '0 n1 0;1 n1 1;2 n2 0;3 n2 1;4 n3 0;5 n3 1;' ]
 }
@@ -116,14 +113,12 @@ assert ports[1:] == [None, None] and f"port {ports[0]}" in open(sys.argv[2]).rea
 
 @test "a step that met over PMIx has no roll to show" {
     [ "$mpi" = pmix ] || skip "this Slurm has no PMIx plugin"
-    attempt 30 srun --ddp=exchange=pmix -N3 -n3 --kill-on-bad-exit=0 rollcall check
-    failed
+    fails 30 srun --ddp=exchange=pmix -N3 -n3 --kill-on-bad-exit=0 rollcall check
     [ "$(grep -c 'no task of job .* whose roll was called beside srun' "$err")" -eq 3 ] || explain "not said"
 }
 
 @test "as a page" {
-    attempt 30 srun --ddp -N3 -n3 sh -c '[ "$RANK" != 1 ] || rollcall check --html'
-    succeeded
+    succeeds 30 srun --ddp -N3 -n3 sh -c '[ "$RANK" != 1 ] || rollcall check --html'
     grep -qx '<!DOCTYPE html>' "$out"
     grep -q '"nnodes": 3,' "$out"
 }
@@ -149,8 +144,7 @@ need_map()
 
 @test "srun -l rollcall map: the map of each node, its lines with the number of the task" {
     need_map
-    attempt 60 srun -l -N3 --ntasks-per-node=1 rollcall map
-    succeeded
+    succeeds 60 srun -l -N3 --ntasks-per-node=1 rollcall map
     for task in 0 1 2; do
         grep -qE "^$task: +task +GPU " "$out" || explain "no map of task $task"
     done

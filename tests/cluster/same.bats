@@ -100,8 +100,7 @@ kind="use nodes of one kind, or say same=off"
         step 30 "--ddp=exchange=$transport" "${four[@]}"
         even
     done
-    step 30 --ddp=same=stop -N4 -n6
-    one_port 6
+    meets 6 30 --ddp=same=stop -N4 -n6
     unsaid RC6
 }
 
@@ -109,14 +108,12 @@ kind="use nodes of one kind, or say same=off"
     local transport
     dress n3 gpus=1
     for transport in $transports; do
-        step 30 "--ddp=exchange=$transport" "${four[@]}"
-        one_port 4
+        meets 4 30 "--ddp=exchange=$transport" "${four[@]}"
         odd "GPUs are '1 NVIDIA H100' on n3, '2 NVIDIA H100' on the other 3; $leave"
     done
     dress n3
     dress n1 gpus=0
-    step 30 --ddp "${four[@]}"
-    one_port 4
+    meets 4 30 --ddp "${four[@]}"
     odd "GPUs are none on n1, '2 NVIDIA H100' on the other 3; $leave"
 }
 
@@ -149,12 +146,10 @@ END
 @test "two odd nodes; half and half" {
     dress n2 gpus=1
     dress n3 model='NVIDIA A100-SXM4-40GB'
-    step 30 --ddp -N4 -n4 --distribution=cyclic
-    one_port 4
+    meets 4 30 --ddp -N4 -n4 --distribution=cyclic
     odd "GPUs are '2 NVIDIA H100' on n[1,4], '1 NVIDIA H100' on n2, '2 NVIDIA A100-SXM4-40GB' on n3; $kind"
     dress n3 gpus=1
-    step 30 --ddp "${four[@]}"
-    one_port 4
+    meets 4 30 --ddp "${four[@]}"
     odd "GPUs are '2 NVIDIA H100' on n[1,4], '1 NVIDIA H100' on n[2-3]; $kind"
 }
 

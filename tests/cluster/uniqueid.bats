@@ -43,8 +43,7 @@ alike()
 # bats test_tags=series
 @test "srun --mpi=pmix, with rollcall or without: PMIx tells where rank 0's store server is" {
     if [ "$mpi" = none ]; then
-        attempt 60 srun -N2 -n2 python -c 'import rollcall; rollcall.nccl_unique_id()'
-        failed
+        fails 60 srun -N2 -n2 python -c 'import rollcall; rollcall.nccl_unique_id()'
         said 'RC616: rank 1: rollcall_nccl_unique_id: no way to the other tasks: .*; start them with srun --ddp'
         return 0
     fi
@@ -56,13 +55,12 @@ alike()
 }
 
 @test "neither a server nor PMIx: one line from each rank, at once" {
-    attempt 60 srun --mpi=none -N2 -n4 python -c '
+    succeeds 60 srun --mpi=none -N2 -n4 python -c '
 import rollcall
 try:
     rollcall.nccl_unique_id()
 except rollcall.Error as error:
     print(error.code, error)'
-    succeeded
     [ "$(grep -cE '^5 RC616: rank [0-3]: rollcall_nccl_unique_id: no way to the other tasks: there is no rendezvous server ' "$out")" -eq 4 ] ||
         explain 'not four lines'
     # on one node nothing is needed
@@ -81,10 +79,9 @@ except rollcall.Error as error:
         fi
         exec python "$0" 1' "$ring" "$shared"
     alike 2
-    attempt 60 srun --ddp -N2 -n2 sh -c '
+    fails 60 srun --ddp -N2 -n2 sh -c '
         [ "$SLURM_PROCID" -ne 0 ] || exit 0
         exec python -c "import rollcall; rollcall.nccl_unique_id(timeout=1)"'
-    failed
     said 'Timeout: RC617: rank 1: rollcall_nccl_unique_id: rank 0 has not called it within 1 s; '
 }
 
@@ -92,8 +89,7 @@ except rollcall.Error as error:
 @test "torchrun on two nodes: its workers meet at srun's server, those of one node among themselves" {
     attempt 120 srun --ddp=launcher,nproc=2 -N2 --ntasks-per-node=1 torchrun "$ring" 2
     alike 4
-    attempt 120 srun --ddp=exchange=srun -N2 --ntasks-per-node=1 torchrun --standalone --nproc-per-node 2 "$ring" 1
-    succeeded
+    succeeds 120 srun --ddp=exchange=srun -N2 --ntasks-per-node=1 torchrun --standalone --nproc-per-node 2 "$ring" 1
     [ "$(sed -n 's/^unique .* of 2, //p' "$out" | sort | uniq -c | awk '$1 == 2' | wc -l)" -eq 2 ] ||
         explain 'not two launches of their own'
     nothing_remains

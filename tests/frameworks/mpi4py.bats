@@ -52,22 +52,19 @@ equal_ranks()
 # MPI has one rank a node there, and no variable keeps Lightning from asking: the manual's first line is for that.
 # bats test_tags=all
 @test "Lightning beside mpi4py, one task a node: it takes MPI's ranks; one task a worker helps" {
-    attempt 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
-    succeeded
+    succeeds 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
     [ "$(grep -c 'world=2 .* environment=MPIEnvironment' "$out")" -eq 2 ]
     trains 150 srun --ddp -N2 --ntasks-per-node=2 --gpus-per-node=2 python "$programs/lit.py"
 }
 
 @test "submitit: nothing is set, and its own export works" {
     export SUBMITIT_EXECUTOR=slurm
-    attempt 60 srun --ddp -N2 --ntasks-per-node=2 "$whoami"
-    everybody nothing count=4
+    answers 'nothing count=4' 60 srun --ddp -N2 --ntasks-per-node=2 "$whoami"
     trains 60 srun --ddp -N2 --ntasks-per-node=2 python "$ours/submitit_export.py"
 }
 
 # bats test_tags=all
 @test "submitit without its own variable is not known: its export says which names are set" {
-    attempt 60 srun --ddp -N2 --ntasks-per-node=2 python "$ours/submitit_export.py"
-    failed
+    fails 60 srun --ddp -N2 --ntasks-per-node=2 python "$ours/submitit_export.py"
     said 'RuntimeError'
 }

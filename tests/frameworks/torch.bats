@@ -7,24 +7,21 @@ load helpers
 cluster=(--nodes 2 --cpus 4 --mpi pmix)
 
 @test "T6: send, recv, isend, irecv and the collectives between all pairs, gloo, under srun" {
-    attempt 90 srun --ddp -N2 --ntasks-per-node=2 -m cyclic python "$ours/pairs.py" gloo
-    everybody ranks n1=0,2 n2=1,3
+    answers 'ranks n1=0,2 n2=1,3' 90 srun --ddp -N2 --ntasks-per-node=2 -m cyclic python "$ours/pairs.py" gloo
     [ "$(grep -c ' pairs=6 backend=gloo ' "$out")" -eq 4 ]
 }
 
 # bats test_tags=all
 @test "T6: the same under mpirun" {
-    attempt 90 salloc -N2 --ntasks-per-node=2 \
+    answers 'ranks n1=0,2 n2=1,3' 90 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by node rollcall exec -- python "$ours/pairs.py" gloo
-    everybody ranks n1=0,2 n2=1,3
     [ "$(grep -c ' pairs=6 backend=gloo ' "$out")" -eq 4 ]
 }
 
 # bats test_tags=all
 @test "T6: the same with nccl, where there is a GPU" {
     command -v nvidia-smi > /dev/null && nvidia-smi -L | grep -q GPU || skip "no GPU"
-    attempt 120 srun --ddp -N1 -n2 python "$ours/pairs.py" nccl
-    everybody ranks world=2 nodes=1
+    answers 'ranks world=2 nodes=1' 120 srun --ddp -N1 -n2 python "$ours/pairs.py" nccl
 }
 
 # One process alone cannot know what the others drew: it can show what it has, and what the step gives to all.
@@ -32,16 +29,14 @@ draws='export MASTER_PORT=$((21000 + SLURM_PROCID)); exec "$@"'
 
 # bats test_tags=all
 @test "T9: a port for each process is kept, and nobody meets" {
-    attempt 60 srun --ddp -N2 --ntasks-per-node=2 sh -c "$draws" sh \
+    fails 60 srun --ddp -N2 --ntasks-per-node=2 sh -c "$draws" sh \
         python -c 'import datetime, torch.distributed as dist
 dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=3))'
-    failed
     said '(timed out|Timeout|timeout)'
 }
 
 @test "T9: show --why shows each process its own port, and the one that all would have" {
-    attempt 60 srun --ddp -N2 --ntasks-per-node=2 --label sh -c "$draws" sh rollcall show --why
-    succeeded
+    succeeds 60 srun --ddp -N2 --ntasks-per-node=2 --label sh -c "$draws" sh rollcall show --why
     for rank in 0 1 2 3; do
         said "^ *$rank: +keep +MASTER_PORT = 2100$rank\$"
     done
