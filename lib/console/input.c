@@ -85,45 +85,33 @@ int recording_read(const char *const *block, size_t size, struct rc_here *here, 
     return 0;
 }
 
-enum { FIRST_CHUNK = 64 * 1024 };
+enum { CHUNK = 64 * 1024, VARIABLES = 0, ARGUMENTS = 1 };
 
 /* Reads all of a descriptor, up to the limit, and puts a NUL after it. -1 with errno;
  * EFBIG beyond the limit. */
 static int read_all(int fd, char **data, size_t *size)
 {
-    size_t room = FIRST_CHUNK;
+    FILE *all = open_memstream(data, size);
+    char chunk[CHUNK];
     size_t used = 0;
-    char *buffer = malloc(room);
+    ssize_t n = -1;
+    int error = 0;
 
-    while (buffer) {
-        ssize_t n = read(fd, buffer + used, room - used - 1);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            break;
-        used += (size_t)n;
-        if (n == 0) {
-            buffer[used] = '\0';
-            *data = buffer;
-            *size = used;
-            return 0;
-        }
-        if (used > INPUT_MAX) {
-            errno = EFBIG;
-            break;
-        }
-        if (used + 1 == room) {
-            char *larger = realloc(buffer, 2 * room);
-
-            if (!larger)
-                break;
-            buffer = larger;
-            room *= 2;
-        }
+    if (!all)
+        return -1;
+    while (error == 0 && n != 0) {
+        n = read(fd, chunk, sizeof(chunk));
+        if (n < 0 && errno != EINTR)
+            error = errno;
+        else if (n > 0 && fwrite(chunk, 1, (size_t)n, all) < (size_t)n)
+            error = ENOMEM;
+        else if (n > 0 && (used += (size_t)n) > INPUT_MAX)
+            error = EFBIG;
     }
-    free(buffer);
-    return -1;
+    if (fclose(all) != 0 && error == 0)
+        error = ENOMEM;
+    errno = error;
+    return error ? -1 : 0;
 }
 
 static int read_path(const char *path, char **data, size_t *size)
@@ -287,59 +275,51 @@ int input_file(struct input *input, const char *path)
     return -1;
 }
 
-static int read_proc(uint32_t pid, const char *what, char **data, size_t *size)
+/* Reads a block of a process, one of its two. -1 with errno. */
+static int read_process(struct input *input, const char *what, unsigned which)
 {
     char path[64];
+    size_t size = 0;
 
-    snprintf(path, sizeof(path), "/proc/%u/%s", (unsigned)pid, what);
-    if (read_path(path, data, size) == 0)
-        return 0;
-    if (errno == ENOENT || errno == ESRCH)
-        console_fail("cannot read process %u: there is no such process on this machine", (unsigned)pid);
-    else if (errno == EACCES || errno == EPERM)
-        console_fail("cannot read process %u: it is another user's, or may not be traced", (unsigned)pid);
-    else
-        console_fail("cannot read %s: %s", path, read_reason(errno));
+    snprintf(path, sizeof(path), "/proc/%u/%s", (unsigned)input->pid, what);
+    if (read_path(path, &input->storage[which], &size) < 0)
+        return -1;
+    input->list[which] = split_block(input->storage[which], size, '\0', which == ARGUMENTS);
+    return input->list[which] ? 0 : -1;
+}
+
+static int refuse_process(uint32_t pid, int error)
+{
+    const char *why = read_reason(error);
+
+    if (error == ENOENT || error == ESRCH)
+        why = "there is no such process on this machine";
+    else if (error == EACCES || error == EPERM)
+        why = "it is another user's, or may not be traced";
+    console_fail("cannot read process %u: %s", (unsigned)pid, why);
     return -1;
 }
 
 int input_process(struct input *input, const char *text)
 {
-    size_t size = 0;
-    uint32_t pid;
-
     *input = (struct input){ .this_node = true };
-    if (!rc_parse_u32(rc_str(text), INT32_MAX, &pid) || pid == 0) {
+    if (!rc_parse_u32(rc_str(text), INT32_MAX, &input->pid) || input->pid == 0) {
         console_fail("--pid=%.64s is not a process id", text);
         return -1;
     }
-    input->pid = pid;
-    if (read_proc(pid, "environ", &input->storage[0], &size) < 0)
-        return -1;
-    input->list[0] = split_block(input->storage[0], size, '\0', false);
-    if (read_proc(pid, "cmdline", &input->storage[1], &size) < 0)
-        return -1;
-    input->list[1] = split_block(input->storage[1], size, '\0', true);
-    input->env = input->list[0];
-    input->argv = input->list[1];
-    if (input->env && input->argv)
-        return 0;
-    console_fail("cannot read process %u: %s", (unsigned)pid, strerror(ENOMEM));
-    return -1;
+    if (input_quietly(input, input->pid) < 0 || read_process(input, "cmdline", ARGUMENTS) < 0)
+        return refuse_process(input->pid, errno);
+    input->argv = input->list[ARGUMENTS];
+    return 0;
 }
 
 int input_quietly(struct input *input, uint32_t pid)
 {
-    char path[64];
-    size_t size = 0;
-
     *input = (struct input){ .pid = pid, .this_node = true };
-    snprintf(path, sizeof(path), "/proc/%u/environ", (unsigned)pid);
-    if (read_path(path, &input->storage[0], &size) < 0)
+    if (read_process(input, "environ", VARIABLES) < 0)
         return -1;
-    input->list[0] = split_block(input->storage[0], size, '\0', false);
-    input->env = input->list[0];
-    return input->env ? 0 : -1;
+    input->env = input->list[VARIABLES];
+    return 0;
 }
 
 void input_free(struct input *input)
