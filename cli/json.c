@@ -6,7 +6,6 @@
 #include "console/json.h"
 #include "entries.h"
 #include "inspect.h"
-#include "roll/items.h"
 #include "roster.h"
 
 static void write_identity(struct json *json, const struct rc_result *result)

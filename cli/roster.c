@@ -12,7 +12,6 @@
 #include "rendezvous/client.h"
 #include "rendezvous/wire.h"
 #include "roll/check.h"
-#include "roll/items.h"
 #include "roll/names.h"
 #include "roll/netorder.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/env.h"
 #include "launcher/families.h"
-#include "roll/items.h"
+#include "roll/roll.h"
 
 enum { VALUE_SIZE = 2048 };
 

@@ -3,6 +3,26 @@
 
 #include "base/pairs.h"
 
+static const struct rc_item_row item_rows[] = {
+#define ROLLCALL_ITEM(name, compared, words) { #name, RC_COMPARED_##compared, words },
+#include "roll/items.def"
+#undef ROLLCALL_ITEM
+};
+
+const struct rc_item_row *rc_item_row(enum rc_item item)
+{
+    return &item_rows[item];
+}
+
+void rc_item_put(struct rc_arena *arena, enum rc_item item, struct rc_str value)
+{
+    if (value.n == 0)
+        return;
+    rc_format(arena, "has=%s ", item_rows[item].name);
+    rc_join(arena);
+    rc_pairs_put_value(arena, value, RC_ITEM_VALUE_MAX);
+}
+
 /* The name in NAME=VALUE; absent where it is none that can go into an entry. */
 static struct rc_str user_name(struct rc_str user)
 {
@@ -105,8 +125,10 @@ static bool take_item(struct rc_str value, void *to)
     struct rc_roll *roll = to;
     struct rc_str text;
     struct rc_str name = rc_str_split(value, ' ', &text);
-    enum rc_item item = rc_item_find(name);
+    unsigned item = 0;
 
+    while (item < RC_ITEMS && !rc_str_is(name, item_rows[item].name))
+        item++;
     if (name.n == 0 || text.n == 0 || text.n > RC_ITEM_VALUE_MAX || (item < RC_ITEMS && roll->item[item].p))
         return false;
     roll->has_items = true;

@@ -45,7 +45,6 @@
 
 #include "base/message.h"
 #include "base/text.h"
-#include "roll/items.h"
 
 enum {
     RC_ROLL_SIZE = 16384,
@@ -58,6 +57,37 @@ enum {
     RC_FINDING_MAX = 1536, /* bytes of one text; a longer one is cut when it is written */
     RC_ANSWER_SIZE = 49152,
 };
+
+/* What a node has, by kinds that are compared: items.def. */
+enum { RC_ITEM_VALUE_MAX = 255 }; /* bytes; a longer one is cut when it is written */
+
+enum rc_item {
+#define ROLLCALL_ITEM(name, compared, words) RC_ITEM_##name,
+#include "roll/items.def"
+#undef ROLLCALL_ITEM
+    RC_ITEMS
+};
+
+enum rc_compared {
+    RC_COMPARED_EXACTLY,
+    RC_COMPARED_OR_NONE,
+    RC_COMPARED_ROUGHLY,
+    RC_COMPARED_PER_TASKS,
+    RC_COMPARED_PER_GPUS,
+    RC_COMPARED_PER_NICS,
+    RC_COMPARED_WITHIN,
+};
+
+struct rc_item_row {
+    const char *name;
+    enum rc_compared compared;
+    const char *words;
+};
+
+const struct rc_item_row *rc_item_row(enum rc_item item);
+
+/* Writes a line has=NAME VALUE; what is not printable ASCII becomes `?`. An absent or empty value gets no line. */
+void rc_item_put(struct rc_arena *arena, enum rc_item item, struct rc_str value);
 
 struct rc_roll_gpu {
     uint32_t rank;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Entries of the roll call: what is written is read, and nothing else is. */
 #include "base/pairs.h"
-#include "roll/items.h"
 #include "roll/roll.h"
 #include "unit.h"
 
@@ -272,8 +271,6 @@ UNIT_TEST(writes_items, "items are lines, cut and printable; nothing is no item"
     rc_copy(&arena, RC_ABSENT);
     assert_false(arena.full);
     assert_string_equal(arena.base, "has=gpus 8 NVIDIA H100\nhas=kernel 6.1?host=n9\nhas=stack " X255("t") "\n");
-    assert_int_equal(rc_item_find(RC_STR("cores")), RC_ITEM_cores);
-    assert_int_equal(rc_item_find(RC_STR("core")), RC_ITEMS);
 }
 
 UNIT_TEST(makes_values_printable, "bytes that are not printable become question marks")
