@@ -39,25 +39,6 @@ static void add_message(struct shim_page *page, enum rc_message_id id, const cha
     rc_join(&page->arena);
 }
 
-/* Writes the first error of messages, unless `reported` names it already.
- * Returns what to put into RC_REPORTED (it lives in arena), or NULL where it
- * has been said before, or could not be said: the next program tries again. */
-static const char *shim_report_error(const struct rc_messages *messages, struct rc_str reported, struct rc_arena *arena)
-{
-    struct shim_page page;
-    const char *text;
-    enum rc_message_id id = first_error(messages, &text);
-    /* the hash only tells one error's text from another's */
-    const char *mark = rc_format(arena, "%s:%llu", rc_message_entry(id)->id,
-                                 (unsigned long long)rc_hash(text, rc_str(text).n));
-
-    if (rc_str_is(reported, mark))
-        return NULL;
-    shim_page_open(&page);
-    add_message(&page, id, text);
-    return shim_page_say(&page) ? mark : NULL;
-}
-
 static void add_plan(struct shim_page *page, const struct rc_plan *plan)
 {
     for (unsigned i = 0; i < plan->count; i++) {
@@ -195,14 +176,22 @@ static bool publish_plan(const struct rc_plan *plan)
     return changed != NULL;
 }
 
-/* Prints an error and marks it in the environment, so that the programs that this
- * one starts do not print it again. Changes nothing else. */
+/* Prints the first error, unless it is marked in the environment, and marks it there: the programs that this one starts
+ * do not print it again, but try where it could not be said. Changes nothing else. */
 static void report_error(const struct rc_messages *messages)
 {
-    struct rc_str reported = rc_env_get(&result.env, RC_REPORTED);
-    const char *mark = shim_report_error(messages, reported, &own.arena);
+    struct shim_page page;
+    const char *text;
+    enum rc_message_id id = first_error(messages, &text);
+    /* the hash only tells one error's text from another's */
+    const char *mark = rc_format(&own.arena, "%s:%llu", rc_message_entry(id)->id,
+                                 (unsigned long long)rc_hash(text, rc_str(text).n));
 
-    if (!mark)
+    if (rc_str_is(rc_env_get(&result.env, RC_REPORTED), mark))
+        return;
+    shim_page_open(&page);
+    add_message(&page, id, text);
+    if (!shim_page_say(&page))
         return;
     result.plan.count = 1;
     result.plan.entry[0] = (struct rc_plan_entry){ .action = RC_SET, .name = RC_STR(RC_REPORTED), .value = mark };
