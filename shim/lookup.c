@@ -132,7 +132,7 @@ static uintptr_t find_name(const struct dl_phdr_info *object, const struct names
     }
 }
 
-static int look_behind(struct dl_phdr_info *object, size_t size, void *more)
+static int look_after(struct dl_phdr_info *object, size_t size, void *more)
 {
     struct search *search = more;
     struct names names = { .hash = NULL };
@@ -150,7 +150,7 @@ static uintptr_t shim_object_next(const char *name)
 {
     struct search search = { .address = (uintptr_t)&shim_object_next, .name = name, .hash = hash_name(name) };
 
-    dl_iterate_phdr(look_behind, &search);
+    dl_iterate_phdr(look_after, &search);
     return search.found;
 }
 

@@ -112,6 +112,7 @@ bool rc_session_hold(const struct rc_options *options, struct rc_result *result,
                      int *held)
 {
     struct rc_master *master = &result->master;
+    bool is_free = master->port_given == RC_GIVEN_BY_LAUNCH && (options->port_first || !result->facts.reserved_ports.n);
 
     *held = -1;
     if (rc_session_asks_order(options, result))
@@ -121,14 +122,10 @@ bool rc_session_hold(const struct rc_options *options, struct rc_result *result,
     /* the other nodes are told, who cannot see it; what addr= makes of a name is not known yet */
     if (master->addr_given == RC_GIVEN_BY_USER && !rc_rank0_verify(result, hooks))
         return false;
-    if (master->port_given != RC_GIVEN_BY_LAUNCH || (!options->port_first && result->facts.reserved_ports.n))
-        return rc_rank0_hold(result, hooks, held);
-    if (!options->port_first) {
+    if (is_free && !options->port_first)
         master->port = 0;
-        return rc_rank0_hold(result, hooks, held);
-    }
     /* from the launch's own one on, round: two launches seldom try the same first */
-    for (uint32_t i = options->port_first; i < options->port_last; i++) {
+    for (uint32_t i = options->port_first; is_free && i < options->port_last; i++) {
         *held = rc_port_hold(master->port);
         if (*held >= 0)
             return true;
@@ -319,14 +316,10 @@ bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *
                       &node, outcome->why, &node);
     context->told.port = outcome->how == RC_MET ? outcome->port : 0;
     context->told.own = outcome->own[0] ? outcome->own : NULL;
-    if (!context->told.port) {
-        rc_port_release(*held);
-        *held = -1;
-    }
     tell_order(outcome, context);
     if (rc_resolve_again(context, result) != RC_RESOLVED)
         return false;
-    if (!(result->master.todo & RC_MASTER_HOLD)) {
+    if (!context->told.port || !(result->master.todo & RC_MASTER_HOLD)) {
         rc_port_release(*held);
         *held = -1;
     }
