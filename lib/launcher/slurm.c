@@ -85,8 +85,8 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
 {
     struct rc_str job = rc_env_either(reader->env, RC_STR("SLURM_JOB_ID"), RC_STR("SLURM_JOBID"));
     struct rc_str step = rc_env_either(reader->env, RC_STR("SLURM_STEP_ID"), RC_STR("SLURM_STEPID"));
+    struct rc_number *rank = &facts->field[RC_RANK];
     struct rc_ordered kept;
-    struct rc_number rank;
     uint64_t job_id;
     uint64_t step_id;
 
@@ -100,16 +100,15 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
         return claim_job(reader, facts, job);
     if (!rc_parse_u64(job, JOB_ID_MAX, &job_id))
         return refuse_id(reader, "SLURM_JOB_ID", "job", job);
-    if (!rc_read_number(reader, "SLURM_PROCID", &rank) ||
-        (rank.value == RC_UNKNOWN && !rc_missing(reader, "SLURM_STEP_ID", "SLURM_PROCID")))
+    if (!rc_read_number(reader, "SLURM_PROCID", rank) ||
+        !rc_need_field(reader, facts, RC_RANK, "SLURM_STEP_ID", "SLURM_PROCID"))
         return RC_CLAIM_BROKEN;
-    facts->field[RC_RANK] = rank;
     facts->port_seed[0] = job_id;
     facts->port_seed[1] = step_id;
     facts->scope = rc_format(reader->arena, "slurm:%pS.%pS", &job, &step);
     facts->run_id = facts->scope + (sizeof("slurm:") - 1);
     if (rc_ordered_read(reader->env, facts->scope, &kept))
-        facts->field[RC_RANK].value = kept.rank;
+        rank->value = kept.rank;
     if (is_innermost(reader))
         return RC_CLAIM_INNERMOST;
     return is_batch_script(reader, facts->scope) ? claim_job(reader, facts, job) : RC_CLAIM_TASK;

@@ -31,31 +31,22 @@ static bool is_told(struct rc_str told)
     return !told.p && number[0] < number[1];
 }
 
-/* Takes TOLD, which begins with its sign, from the outer scopes. */
-static void read_told(struct rc_stamp *stamp)
-{
-    struct rc_str word;
-
-    if (!rc_str_starts(stamp->outer, "="))
-        return;
-    word = rc_str_split(stamp->outer, ' ', &stamp->outer);
-    word = (struct rc_str){ word.p + 1, word.n - 1 };
-    if (is_told(word))
-        stamp->told = word;
-}
-
 struct rc_stamp rc_stamp_read(struct rc_str text)
 {
     struct rc_stamp stamp = { .text = text };
     struct rc_str rest = rc_str_split(text, ' ', &stamp.outer);
+    struct rc_str told;
 
     stamp.scope = rc_str_split(rest, '/', &rest);
-    if (stamp.scope.n && !rc_str_starts(stamp.scope, "=") &&
-        rc_parse_u32(rc_str_split(rest, '/', &rest), UINT32_MAX - 1, &stamp.rank) && read_mode(rest, &stamp)) {
-        read_told(&stamp);
-        return stamp;
+    if (!stamp.scope.n || rc_str_starts(stamp.scope, "=") ||
+        !rc_parse_u32(rc_str_split(rest, '/', &rest), UINT32_MAX - 1, &stamp.rank) || !read_mode(rest, &stamp))
+        return (struct rc_stamp){ .text = text };
+    if (rc_str_starts(stamp.outer, "=")) {
+        told = rc_str_split(stamp.outer, ' ', &stamp.outer);
+        told = (struct rc_str){ told.p + 1, told.n - 1 };
+        stamp.told = is_told(told) ? told : RC_ABSENT;
     }
-    return (struct rc_stamp){ .text = text };
+    return stamp;
 }
 
 bool rc_stamp_is_of(const struct rc_stamp *stamp, const char *scope, uint32_t rank)
