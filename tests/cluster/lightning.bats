@@ -21,11 +21,9 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
     [ "$(twice "$member")" -ge 2 ]
     from=n1 attempt_until 8 "$member" 120 mpirun "${over_rsh[@]}" -np 4 python "$programs/lit.py"
     [ "$(twice "$member")" -ge 2 ]
-    attempt 60 srun -N2 -n4 -c2 python "$programs/lit.py"
-    failed
+    fails 60 srun -N2 -n4 -c2 python "$programs/lit.py"
     said 'You set .--ntasks=4.'
-    attempt 60 srun -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
-    failed
+    fails 60 srun -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
     said 'ntasks-per-node=1. does not match'
     attempt_until 4 "$member" 120 \
         salloc -N2 --ntasks-per-node=1 --gpus-per-node=2 srun python "$programs/lit.py"
