@@ -15,61 +15,62 @@
 #define BOTH(list)       "SLURM_STEP_GPUS=" list " CUDA_VISIBLE_DEVICES=" list
 #define FROM_ZERO        "SLURM_STEP_GPUS=2,3 CUDA_VISIBLE_DEVICES=0,1"
 
+enum { WORKER = RC_MODE_WORKER, LAUNCHER = RC_MODE_LAUNCHER };
+
 static const struct {
-    struct rc_str input; /* variables, parted by blanks */
+    struct rc_str input; /* variables, blanks between */
     const char *tasks;
-    enum rc_mode mode;
+    int mode;
     bool files; /* the driver's are there, of the four GPUs 0 to 3, and 2 has not been used yet */
     const char *expected;
     const char *why;
 } rows[] = {
-    { TEXT(BOTH("0,1")), "0-1", RC_MODE_WORKER, false, "0 0 of node 1; 1 1 of node 1", "a GPU for each task" },
-    { TEXT(BOTH("0")), "0-1", RC_MODE_WORKER, false, "0 0 of node 1; 1 0 of node 1", "one GPU for two tasks" },
-    { TEXT(BOTH("0,1")), "4-5,8", RC_MODE_WORKER, false, "4 0 of node 1; 5 1 of node 1; 8 0 of node 1",
+    { TEXT(BOTH("0,1")), "0-1", WORKER, false, "0 0 of node 1; 1 1 of node 1", "a GPU for each task" },
+    { TEXT(BOTH("0")), "0-1", WORKER, false, "0 0 of node 1; 1 0 of node 1", "one GPU for two tasks" },
+    { TEXT(BOTH("0,1")), "4-5,8", WORKER, false, "4 0 of node 1; 5 1 of node 1; 8 0 of node 1",
       "two GPUs for three tasks" },
-    { TEXT(BOTH("0")), "0-1", RC_MODE_WORKER, true, "0 " UUID("0") "; 1 " UUID("0"), "the same, by UUID" },
-    { TEXT(FROM_ZERO), "0-1", RC_MODE_WORKER, true, "0 2 of node 1; 1 " UUID("3"),
+    { TEXT(BOTH("0")), "0-1", WORKER, true, "0 " UUID("0") "; 1 " UUID("0"), "the same, by UUID" },
+    { TEXT(FROM_ZERO), "0-1", WORKER, true, "0 2 of node 1; 1 " UUID("3"),
       "numbered anew in a cgroup; one that has not been used has no UUID" },
-    { TEXT(FROM_ZERO), "0-1", RC_MODE_WORKER, false, "0 2 of node 1; 1 3 of node 1", "the same without files" },
-    { TEXT(BOTH("7")), "0", RC_MODE_WORKER, true, "0 7 of node 1", "a GPU that the files do not have" },
-    { TEXT("SLURM_STEP_GPUS=0,1 CUDA_VISIBLE_DEVICES=" MIG("0") "," LONG_MIG), "0-1", RC_MODE_WORKER, true,
+    { TEXT(FROM_ZERO), "0-1", WORKER, false, "0 2 of node 1; 1 3 of node 1", "the same without files" },
+    { TEXT(BOTH("7")), "0", WORKER, true, "0 7 of node 1", "a GPU that the files do not have" },
+    { TEXT("SLURM_STEP_GPUS=0,1 CUDA_VISIBLE_DEVICES=" MIG("0") "," LONG_MIG), "0-1", WORKER, true,
       "0 " MIG("0") "; 1 " LONG_MIG, "parts of GPUs" },
-    { TEXT("SLURM_STEP_GPUS=0,1 CUDA_VISIBLE_DEVICES=" UUID("a") "," UUID("b")), "0-1", RC_MODE_WORKER, true,
+    { TEXT("SLURM_STEP_GPUS=0,1 CUDA_VISIBLE_DEVICES=" UUID("a") "," UUID("b")), "0-1", WORKER, true,
       "0 " UUID("a") "; 1 " UUID("b"), "a list of UUIDs" },
-    { TEXT("SLURM_STEP_GPUS=0 CUDA_VISIBLE_DEVICES=GPU-1c"), "0-1", RC_MODE_WORKER, true, "",
+    { TEXT("SLURM_STEP_GPUS=0 CUDA_VISIBLE_DEVICES=GPU-1c"), "0-1", WORKER, true, "",
       "the beginning of a UUID may be another's, too" },
-    { TEXT("SLURM_STEP_GPUS=0,1 ROCR_VISIBLE_DEVICES=0,1"), "0-1", RC_MODE_WORKER, false,
-      "0 0 of node 1; 1 1 of node 1", "AMD's alone" },
-    { TEXT(BOTH("1") " SLURMD_TRES_BIND=gpu:per_task:1"), "0-1", RC_MODE_WORKER, false, "0 1 of node 1",
+    { TEXT("SLURM_STEP_GPUS=0,1 ROCR_VISIBLE_DEVICES=0,1"), "0-1", WORKER, false, "0 0 of node 1; 1 1 of node 1",
+      "AMD's alone" },
+    { TEXT(BOTH("1") " SLURMD_TRES_BIND=gpu:per_task:1"), "0-1", WORKER, false, "0 1 of node 1",
       "bound tasks: the first speaks of itself" },
-    { TEXT(BOTH("1") " SLURMD_TRES_BIND=gres/gpu:single:2"), "0-1", RC_MODE_WORKER, true, "0 " UUID("1"),
+    { TEXT(BOTH("1") " SLURMD_TRES_BIND=gres/gpu:single:2"), "0-1", WORKER, true, "0 " UUID("1"),
       "the same with a newer Slurm" },
-    { TEXT(BOTH("0") " SLURM_GPUS_ON_NODE=2 SLURMD_TRES_BIND=gpu:per_task:1"), "0-1", RC_MODE_WORKER, false, "",
-      "each task's own is 0 beside a device cgroup" },
-    { TEXT(BOTH("0,1") " SLURM_GPUS_ON_NODE=2 SLURMD_TRES_BIND=gpu:per_task:2"), "3", RC_MODE_LAUNCHER, false,
+    { TEXT(BOTH("0") " SLURM_GPUS_ON_NODE=2 SLURMD_TRES_BIND=gpu:per_task:1"), "0-1", WORKER, false, "",
+      "each task's own is 0 in a device cgroup" },
+    { TEXT(BOTH("0,1") " SLURM_GPUS_ON_NODE=2 SLURMD_TRES_BIND=gpu:per_task:2"), "3", LAUNCHER, false,
       "3 0 of node 1; 3 1 of node 1", "and all of them are all of them" },
-    { TEXT(BOTH("0") " SLURMD_TRES_BIND=gres/gpu:none"), "0-1", RC_MODE_WORKER, false, "0 0 of node 1; 1 0 of node 1",
+    { TEXT(BOTH("0") " SLURMD_TRES_BIND=gres/gpu:none"), "0-1", WORKER, false, "0 0 of node 1; 1 0 of node 1",
       "told not to bind" },
-    { TEXT("SLURM_GPUS_ON_NODE=2 SLURMD_TRES_BIND=gpu:none"), "0-1", RC_MODE_WORKER, true, "",
+    { TEXT("SLURM_GPUS_ON_NODE=2 SLURMD_TRES_BIND=gpu:none"), "0-1", WORKER, true, "",
       "the same with Slurm 22.05, which sets nothing then" },
-    { TEXT(BOTH("0,1")), "3", RC_MODE_LAUNCHER, true, "3 " UUID("0") "; 3 " UUID("1"), "a launcher has all of them" },
-    { TEXT(BOTH("0,1")), "3-4", RC_MODE_LAUNCHER, true, "", "launchers side by side: who knows" },
-    { TEXT(BOTH("0,1")), "3", RC_MODE_WORKER, true, "3 " UUID("0"), "a worker has one" },
-    { TEXT("SLURM_STEP_GPUS=0,1 CUDA_VISIBLE_DEVICES=1"), "0-1", RC_MODE_WORKER, true, "",
-      "another list than Slurm's" },
-    { TEXT("SLURM_STEP_GPUS=0,1 CUDA_VISIBLE_DEVICES=1,0"), "0-1", RC_MODE_WORKER, true, "", "in another order" },
-    { TEXT("SLURM_STEP_GPUS=0 CUDA_VISIBLE_DEVICES="), "0-1", RC_MODE_WORKER, true, "", "told to use none" },
-    { TEXT("SLURM_STEP_GPUS=0 CUDA_VISIBLE_DEVICES=-1"), "0-1", RC_MODE_WORKER, true, "", "none, as -1" },
-    { TEXT("SLURM_JOB_GPUS=0,1"), "0-3", RC_MODE_WORKER, true, "", "a step of a batch script, without GPUs" },
-    { TEXT("SLURM_JOB_GPUS=0 CUDA_VISIBLE_DEVICES=0"), "0-3", RC_MODE_WORKER, true, "", "a login file's word for it" },
-    { TEXT("A=1"), "0-3", RC_MODE_WORKER, true, "", "no GPU" },
-    { TEXT(BOTH("0") " CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=50"), "0-1", RC_MODE_WORKER, true, "", "gres/mps" },
-    { TEXT(BOTH("0") " CUDA_MPS_PIPE_DIRECTORY=/tmp/mps"), "0-1", RC_MODE_WORKER, true, "", "MPS of the user's" },
-    { TEXT(BOTH("0") " SLURM_SHARDS_ON_NODE=4"), "0-1", RC_MODE_WORKER, true, "", "shards" },
-    { TEXT(BOTH("0") " NCCL_MULTI_RANK_GPU_ENABLE=1"), "0-1", RC_MODE_WORKER, true, "", "NCCL may" },
-    { TEXT(BOTH("0") " NCCL_MULTI_RANK_GPU_ENABLE=0"), "0-1", RC_MODE_WORKER, true, "0 " UUID("0") "; 1 " UUID("0"),
+    { TEXT(BOTH("0,1")), "3", LAUNCHER, true, "3 " UUID("0") "; 3 " UUID("1"), "a launcher has all of them" },
+    { TEXT(BOTH("0,1")), "3-4", LAUNCHER, true, "", "launchers side by side: who knows" },
+    { TEXT(BOTH("0,1")), "3", WORKER, true, "3 " UUID("0"), "a worker has one" },
+    { TEXT("SLURM_STEP_GPUS=0,1 CUDA_VISIBLE_DEVICES=1"), "0-1", WORKER, true, "", "another list than Slurm's" },
+    { TEXT("SLURM_STEP_GPUS=0,1 CUDA_VISIBLE_DEVICES=1,0"), "0-1", WORKER, true, "", "in another order" },
+    { TEXT("SLURM_STEP_GPUS=0 CUDA_VISIBLE_DEVICES="), "0-1", WORKER, true, "", "told to use none" },
+    { TEXT("SLURM_STEP_GPUS=0 CUDA_VISIBLE_DEVICES=-1"), "0-1", WORKER, true, "", "none, as -1" },
+    { TEXT("SLURM_JOB_GPUS=0,1"), "0-3", WORKER, true, "", "a step of a batch script, without GPUs" },
+    { TEXT("SLURM_JOB_GPUS=0 CUDA_VISIBLE_DEVICES=0"), "0-3", WORKER, true, "", "a login file's word for it" },
+    { TEXT("A=1"), "0-3", WORKER, true, "", "no GPU" },
+    { TEXT(BOTH("0") " CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=50"), "0-1", WORKER, true, "", "gres/mps" },
+    { TEXT(BOTH("0") " CUDA_MPS_PIPE_DIRECTORY=/tmp/mps"), "0-1", WORKER, true, "", "MPS of the user's" },
+    { TEXT(BOTH("0") " SLURM_SHARDS_ON_NODE=4"), "0-1", WORKER, true, "", "shards" },
+    { TEXT(BOTH("0") " NCCL_MULTI_RANK_GPU_ENABLE=1"), "0-1", WORKER, true, "", "NCCL may" },
+    { TEXT(BOTH("0") " NCCL_MULTI_RANK_GPU_ENABLE=0"), "0-1", WORKER, true, "0 " UUID("0") "; 1 " UUID("0"),
       "NCCL may not" },
-    { TEXT(BOTH("0")), "0-19", RC_MODE_WORKER, true,
+    { TEXT(BOTH("0")), "0-19", WORKER, true,
       FOUR("0", "1", "2", "3") "; " FOUR("4", "5", "6", "7") "; " FOUR("8", "9", "10", "11") "; " FOUR("12", "13", "14",
                                                                                                        "15"),
       "as many as an entry has" },
@@ -119,7 +120,7 @@ UNIT_ROWS(finds, "devices of", rows)
     char found[RC_DEVICES_TEXT] = "";
     size_t used = 0;
 
-    result.mode = row->mode;
+    result.mode = (enum rc_mode)row->mode;
     find(row->input, row->files ? folder : "/nowhere", &roll, &arena);
     for (unsigned i = 0; i < roll.gpu_count; i++)
         used += (size_t)snprintf(found + used, sizeof(found) - used, "%s%u %.*s", i ? "; " : "", roll.gpu[i].rank,

@@ -5,8 +5,9 @@
 #include "unit.h"
 
 /* Rank 4 of 5 on n1 (2), n2 (2), n3 (1). */
-#define UNEVEN "rank=4|size=5|local_rank=0|node=2|map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),1|host=n1|"
+#define JOB    "map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),1|host=n1|"
 #define BEFORE "rank=4|size=5|local_rank=0|node=2|"
+#define UNEVEN BEFORE JOB
 
 static const struct {
     struct rc_str input; /* lines, | for their ends; of rank 4 */
@@ -36,20 +37,15 @@ static const struct {
     { TEXT(BEFORE), "RC120", "no tasks" },
     { TEXT(BEFORE "tasks=2(x2),1|host=n1|"), "RC120", "no map" },
     { TEXT(BEFORE "map=(vector,(0,2,2),(2,1,1))|host=n1|"), "RC120", "no tasks beside the map" },
-    { TEXT("rank=-1|size=5|local_rank=0|node=2|map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),1|host=n1|"), "RC120",
-      "a rank with a sign" },
-    { TEXT("rank=3|size=5|local_rank=1|node=1|map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),1|host=n1|"), "RC120",
-      "of another rank than PMIX_RANK" },
+    { TEXT("rank=-1|size=5|local_rank=0|node=2|" JOB), "RC120", "a rank with a sign" },
+    { TEXT("rank=3|size=5|local_rank=1|node=1|" JOB), "RC120", "of another rank than PMIX_RANK" },
     { TEXT("rank=4|size=4|local_rank=0|node=2|map=(vector,(0,2,2))|tasks=2(x2)|host=n1|"), "RC120",
       "a rank that is no rank of so many" },
     { TEXT("rank=4|size=4294967295|local_rank=0|node=0|map=(vector,(0,1,4294967295))|tasks=4294967295|host=n1|"),
       "RC120", "a size that cannot be" },
-    { TEXT("rank=4|size=5|local_rank=1|node=2|map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),1|host=n1|"), "RC103",
-      "a local rank as high as the local size" },
-    { TEXT("rank=4|size=5|local_rank=0|node=3|map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),1|host=n1|"), "RC120",
-      "a node that there is not" },
-    { TEXT("rank=4|size=5|local_rank=0|node=65536|map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),1|host=n1|"), "RC120",
-      "more nodes than there is room for" },
+    { TEXT("rank=4|size=5|local_rank=1|node=2|" JOB), "RC103", "a local rank as high as the local size" },
+    { TEXT("rank=4|size=5|local_rank=0|node=3|" JOB), "RC120", "a node that there is not" },
+    { TEXT("rank=4|size=5|local_rank=0|node=65536|" JOB), "RC120", "more nodes than there is room for" },
     { TEXT("rank=4|size=5|local_rank=0|node=1|map=(vector,(1,1,2),(0,1,2),(2,1,1))|tasks=2(x2),1|host=n1|"), "RC120",
       "nodes that are not in order of their lowest rank" },
     { TEXT(BEFORE "map=(vector,(0,2,2),(2,1,1))|tasks=2(x2),2|host=n1|"), "RC120", "tasks that are not as many" },

@@ -5,11 +5,14 @@
 #include "resolve/steps.h"
 #include "unit.h"
 
-#define EACH  "SLURMD_TRES_BIND=gpu:per_task:1 "
-#define STEP2 "SLURM_GPUS_ON_NODE=2 "
+#define STEP2                   "SLURM_GPUS_ON_NODE=2 "
+#define ALL(list, numbers)      STEP2 "CUDA_VISIBLE_DEVICES=" list " SLURM_STEP_GPUS=" numbers
+#define ONE_EACH(list, numbers) "SLURMD_TRES_BIND=gpu:per_task:1 " ALL(list, numbers)
+#define TWO_EACH(list, numbers) \
+    "SLURMD_TRES_BIND=gpu:per_task:2 SLURM_GPUS_ON_NODE=4 CUDA_VISIBLE_DEVICES=" list " SLURM_STEP_GPUS=" numbers
 
 static const struct {
-    struct rc_str input; /* variables of the task, parted by blanks */
+    struct rc_str input; /* variables of the task, blanks between */
     uint32_t rank;
     uint32_t tasks;
     const char *step;    /* CUDA_VISIBLE_DEVICES in user_init; NULL: no plugin */
@@ -19,14 +22,11 @@ static const struct {
     const char *why;
 } rows[] = {
     /* all see the same */
-    { TEXT(STEP2 "CUDA_VISIBLE_DEVICES=4,6 SLURM_STEP_GPUS=4,6"), 1, 2, "4,6", "4,6", NULL,
-      "all=4,6 own=6 place=1 first=1", "cuda:LOCAL_RANK" },
-    { TEXT(STEP2 "CUDA_VISIBLE_DEVICES=0,1 SLURM_STEP_GPUS=4,6"), 1, 2, "0,1", "4,6", NULL,
-      "all=4,6 own=6 place=1 first=1", "numbered anew in the step's cgroup" },
-    { TEXT(STEP2 "CUDA_VISIBLE_DEVICES=4,6 SLURM_STEP_GPUS=4,6"), 3, 4, "4,6", "4,6", NULL,
-      "all=4,6 own=6 place=1 first=1", "more tasks than GPUs" },
-    { TEXT(STEP2 "CUDA_VISIBLE_DEVICES=0,1 SLURM_STEP_GPUS=4,6"), 1, 2, NULL, NULL, NULL,
-      "all=4,6 own=6 place=1 first=1", "without the plugin" },
+    { TEXT(ALL("4,6", "4,6")), 1, 2, "4,6", "4,6", NULL, "all=4,6 own=6 place=1 first=1", "cuda:LOCAL_RANK" },
+    { TEXT(ALL("0,1", "4,6")), 1, 2, "0,1", "4,6", NULL, "all=4,6 own=6 place=1 first=1",
+      "numbered anew in the step's cgroup" },
+    { TEXT(ALL("4,6", "4,6")), 3, 4, "4,6", "4,6", NULL, "all=4,6 own=6 place=1 first=1", "more tasks than GPUs" },
+    { TEXT(ALL("0,1", "4,6")), 1, 2, NULL, NULL, NULL, "all=4,6 own=6 place=1 first=1", "without the plugin" },
     { TEXT("CUDA_VISIBLE_DEVICES=0,1 SLURM_JOB_GPUS=4,6"), 1, 2, NULL, NULL, NULL, "all=4,6 own=6 place=1 first=1 hand",
       "the job's numbers" },
     { TEXT("CUDA_VISIBLE_DEVICES=1,3"), 1, 2, NULL, NULL, NULL, "all=1,3 own=3 place=1 first=1 hand", "no Slurm's" },
@@ -40,40 +40,37 @@ static const struct {
     { TEXT("CUDA_VISIBLE_DEVICES= SLURM_STEP_GPUS=0,1"), 1, 2, "", "0,1", NULL, "", "told to use none" },
 
     /* bound by variable */
-    { TEXT(EACH STEP2 "CUDA_VISIBLE_DEVICES=6 SLURM_STEP_GPUS=6"), 0, 2, "4,6", "4,6", NULL,
-      "all=4,6 own=6 place=1 first=0", "map_gpu:1,0: a list that starts at 4 is never numbered anew" },
-    { TEXT(EACH STEP2 "CUDA_VISIBLE_DEVICES=1 SLURM_STEP_GPUS=1"), 0, 2, "0,1", "0,1", "2/2 0x3",
-      "all=0,1 own=1 place=1 first=0", "the files are open" },
-    { TEXT(EACH STEP2 "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=0"), 1, 2, "0,1", "0,1", "2/2 0x3",
-      "all=0,1 own=0 place=0 first=0", "and the other task's" },
-    { TEXT(EACH STEP2 "CUDA_VISIBLE_DEVICES=1 SLURM_STEP_GPUS=5"), 0, 2, "0,1", "4,5", "8/2 0x30",
-      "all=4,5 own=5 place=1 first=0", "allow-task-sharing: the step's cgroup alone" },
-    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 SLURM_GPUS_ON_NODE=4 CUDA_VISIBLE_DEVICES=2,3 SLURM_STEP_GPUS=2,3"), 0, 2,
-      "0,1,2,3", "0,1,2,3", "4/4 0xf", "all=0,1,2,3 own=2,3 place=2 first=0", "two each" },
-    { TEXT(EACH STEP2 "CUDA_VISIBLE_DEVICES=1 SLURM_STEP_GPUS=1"), 0, 2, NULL, NULL, NULL, "own=1 place=? first=0",
+    { TEXT(ONE_EACH("6", "6")), 0, 2, "4,6", "4,6", NULL, "all=4,6 own=6 place=1 first=0",
+      "map_gpu:1,0: a list that starts at 4 is never numbered anew" },
+    { TEXT(ONE_EACH("1", "1")), 0, 2, "0,1", "0,1", "2/2 0x3", "all=0,1 own=1 place=1 first=0", "the files are open" },
+    { TEXT(ONE_EACH("0", "0")), 1, 2, "0,1", "0,1", "2/2 0x3", "all=0,1 own=0 place=0 first=0",
+      "and the other task's" },
+    { TEXT(ONE_EACH("1", "5")), 0, 2, "0,1", "4,5", "8/2 0x30", "all=4,5 own=5 place=1 first=0",
+      "allow-task-sharing: the step's cgroup alone" },
+    { TEXT(TWO_EACH("2,3", "2,3")), 0, 2, "0,1,2,3", "0,1,2,3", "4/4 0xf", "all=0,1,2,3 own=2,3 place=2 first=0",
+      "two each" },
+    { TEXT(ONE_EACH("1", "1")), 0, 2, NULL, NULL, NULL, "own=1 place=? first=0",
       "without the plugin it knows its own one, but not its neighbours'" },
-    { TEXT(EACH STEP2 "CUDA_VISIBLE_DEVICES=7 SLURM_STEP_GPUS=7"), 0, 2, "4,6", "4,6", NULL, "all=4,6 place=? first=0",
-      "none of the step's" },
+    { TEXT(ONE_EACH("7", "7")), 0, 2, "4,6", "4,6", NULL, "all=4,6 place=? first=0", "none of the step's" },
 
     /* by a device cgroup: SLURM_STEP_GPUS is the step's first one */
-    { TEXT(EACH STEP2 "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=0"), 0, 2, "0,1", "0,1", "2/1 0x2",
-      "all=0,1 own=1 place=1 first=0", "map_gpu:1,0: the file says it" },
-    { TEXT(EACH STEP2 "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=0"), 1, 2, "0,1", "0,1", "2/1 0x1",
-      "all=0,1 own=0 place=0 first=0", "and the other task's" },
-    { TEXT(EACH STEP2 "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=4"), 0, 2, "0,1", "4,6", "8/1 0x40",
-      "all=4,6 own=6 place=1 first=0", "of a part of the node" },
-    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 SLURM_GPUS_ON_NODE=4 CUDA_VISIBLE_DEVICES=0,1 SLURM_STEP_GPUS=0,1"), 0, 2,
-      "0,1,2,3", "0,1,2,3", "4/2 0xc", "all=0,1,2,3 own=2,3 place=2 first=0", "two each" },
-    { TEXT(EACH STEP2 "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=0"), 0, 2, NULL, NULL, "2/1 0x2", "own=1 place=? first=0",
-      "without the plugin" },
-    { TEXT(EACH STEP2 "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=0"), 0, 2, "0,1", "0,1", "2/1 0x0",
-      "all=0,1 place=? first=0", "which of them is open is not known" },
-    { TEXT(EACH STEP2 "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=0"), 0, 2, "0,1", "0,1", "8/1 0x20",
-      "all=0,1 own=5 place=? first=0", "one that is none of the step's" },
-    { TEXT(EACH STEP2 "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=0"), 0, 2, "0,1", "0,1", "0/0 0x0",
-      "all=0,1 place=? first=0", "no device files: by variable, or by a cgroup?" },
-    { TEXT(EACH STEP2 "CUDA_VISIBLE_DEVICES=1 SLURM_STEP_GPUS=1"), 1, 2, "0,1", "0,1", "0/0 0x0",
-      "all=0,1 own=1 place=? first=0", "then its neighbour stays unbound, and so does this one" },
+    { TEXT(ONE_EACH("0", "0")), 0, 2, "0,1", "0,1", "2/1 0x2", "all=0,1 own=1 place=1 first=0",
+      "map_gpu:1,0: the file says it" },
+    { TEXT(ONE_EACH("0", "0")), 1, 2, "0,1", "0,1", "2/1 0x1", "all=0,1 own=0 place=0 first=0",
+      "and the other task's" },
+    { TEXT(ONE_EACH("0", "4")), 0, 2, "0,1", "4,6", "8/1 0x40", "all=4,6 own=6 place=1 first=0",
+      "of a part of the node" },
+    { TEXT(TWO_EACH("0,1", "0,1")), 0, 2, "0,1,2,3", "0,1,2,3", "4/2 0xc", "all=0,1,2,3 own=2,3 place=2 first=0",
+      "two each" },
+    { TEXT(ONE_EACH("0", "0")), 0, 2, NULL, NULL, "2/1 0x2", "own=1 place=? first=0", "without the plugin" },
+    { TEXT(ONE_EACH("0", "0")), 0, 2, "0,1", "0,1", "2/1 0x0", "all=0,1 place=? first=0",
+      "which of them is open is not known" },
+    { TEXT(ONE_EACH("0", "0")), 0, 2, "0,1", "0,1", "8/1 0x20", "all=0,1 own=5 place=? first=0",
+      "one that is none of the step's" },
+    { TEXT(ONE_EACH("0", "0")), 0, 2, "0,1", "0,1", "0/0 0x0", "all=0,1 place=? first=0",
+      "no device files: by variable, or by a cgroup?" },
+    { TEXT(ONE_EACH("1", "1")), 1, 2, "0,1", "0,1", "0/0 0x0", "all=0,1 own=1 place=? first=0",
+      "then its neighbour stays unbound, and so does this one" },
 };
 
 UNIT_ROWS(finds, "own GPUs of", rows)

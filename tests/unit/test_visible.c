@@ -4,10 +4,13 @@
 #include "resolve/resolve.h"
 #include "unit.h"
 
-#define ALL4  "CUDA_VISIBLE_DEVICES=0,1,2,3 SLURM_GPUS_ON_NODE=4 SLURM_STEP_GPUS=0,1,2,3 "
-#define ALL2  "CUDA_VISIBLE_DEVICES=0,1 SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=0,1 "
-#define BOUND "SLURMD_TRES_BIND=gres/gpu:per_task:1 SLURM_GPUS_ON_NODE=4 "
-#define MIGS  "CUDA_VISIBLE_DEVICES=MIG-a,MIG-b SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=0,1 "
+#define ALL4                    "CUDA_VISIBLE_DEVICES=0,1,2,3 SLURM_GPUS_ON_NODE=4 SLURM_STEP_GPUS=0,1,2,3 "
+#define ALL2                    "CUDA_VISIBLE_DEVICES=0,1 SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=0,1 "
+#define BOUND                   "SLURMD_TRES_BIND=gres/gpu:per_task:1 SLURM_GPUS_ON_NODE=4 "
+#define BOUND_TO(list, numbers) BOUND "CUDA_VISIBLE_DEVICES=" list " SLURM_STEP_GPUS=" numbers
+#define TWO_EACH(list, numbers, of) \
+    "SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=" list " SLURM_STEP_GPUS=" numbers " SLURM_GPUS_ON_NODE=" of
+#define MIGS "CUDA_VISIBLE_DEVICES=MIG-a,MIG-b SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=0,1 "
 #define FOUR(list) \
     "CUDA_VISIBLE_DEVICES=" list " ROCR_VISIBLE_DEVICES=" list " ZE_AFFINITY_MASK=" list " GPU_DEVICE_ORDINAL=" list " "
 #define ALONE "LOCAL_RANK=0 "
@@ -15,13 +18,13 @@
 #define JAX   " JAX_LOCAL_DEVICE_IDS=0"
 
 struct row {
-    struct rc_str input; /* variables, parted by blanks */
+    struct rc_str input; /* variables, blanks between */
     uint32_t rank;
     uint32_t tasks;
     const char *files; /* "4/1": device files, and those that may be opened; a third, "amd"; NULL: nobody can look */
     const char *step;  /* CUDA_VISIBLE_DEVICES in user_init; NULL: no plugin */
     const char *options;
-    const char *expected; /* LOCAL_RANK, and what changes of the GPUs' variables; behind it the messages */
+    const char *expected; /* LOCAL_RANK, and what changes of the GPUs' variables; then the messages */
     const char *why;
 };
 
@@ -78,34 +81,27 @@ static const struct row rows[] = {
       "2/2", "0,1", "", "LOCAL_RANK=0" JAX " RC902", "a map for three" },
 
     /* one by variable */
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "4/4", "0,1,2,3", "",
-      "LOCAL_RANK=2 CUDA_VISIBLE_DEVICES=0,1,2,3" PCI, "the step's list" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=0"), 0, 4, "8/8", "0,1,2,3", "",
-      "LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=0,1,2,3" PCI, "the first; other jobs' may be opened as well" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=3 SLURM_STEP_GPUS=3"), 0, 4, "4/4", "0,1,2,3", "",
-      "LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=3,1,2,0" PCI, "another one than its place: they change places" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=3 SLURM_STEP_GPUS=3"), 1, 2, "4/4", "0,1,2,3", "",
-      "LOCAL_RANK=1 CUDA_VISIBLE_DEVICES=0,3,2,1" PCI, "fewer tasks than GPUs" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=1 SLURM_STEP_GPUS=1"), 1, 4, "8/4", "0,1,2,3", "",
-      "LOCAL_RANK=1 CUDA_VISIBLE_DEVICES=0,1,2,3" PCI, "--gres-flags=allow-task-sharing: the step's cgroup alone" },
+    { TEXT(BOUND_TO("2", "2")), 2, 4, "4/4", "0,1,2,3", "", "LOCAL_RANK=2 CUDA_VISIBLE_DEVICES=0,1,2,3" PCI,
+      "the step's list" },
+    { TEXT(BOUND_TO("0", "0")), 0, 4, "8/8", "0,1,2,3", "", "LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=0,1,2,3" PCI,
+      "the first; other jobs' may be opened as well" },
+    { TEXT(BOUND_TO("3", "3")), 0, 4, "4/4", "0,1,2,3", "", "LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=3,1,2,0" PCI,
+      "another one than its place: they change places" },
+    { TEXT(BOUND_TO("3", "3")), 1, 2, "4/4", "0,1,2,3", "", "LOCAL_RANK=1 CUDA_VISIBLE_DEVICES=0,3,2,1" PCI,
+      "fewer tasks than GPUs" },
+    { TEXT(BOUND_TO("1", "1")), 1, 4, "8/4", "0,1,2,3", "", "LOCAL_RANK=1 CUDA_VISIBLE_DEVICES=0,1,2,3" PCI,
+      "--gres-flags=allow-task-sharing: the step's cgroup alone" },
     { TEXT(BOUND "CUDA_VISIBLE_DEVICES=GPU-b"), 0, 4, "4/4", "GPU-a,GPU-b,GPU-c,GPU-d", "",
       "LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=GPU-b,GPU-a,GPU-c,GPU-d", "UUIDs" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=7 SLURM_STEP_GPUS=7"), 2, 4, "8/8", "0,1,2,3", "", "LOCAL_RANK=0" JAX,
-      "none of the step's" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "4/4", NULL, "", "LOCAL_RANK=0" JAX,
-      "without the plugin" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, NULL, "0,1,2,3", "", "LOCAL_RANK=0" JAX,
-      "and nobody looks" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "0/0", "0,1,2,3", "", "LOCAL_RANK=0" JAX,
-      "no device files" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "1/1", "0,1,2,3", "", "LOCAL_RANK=0" JAX,
-      "a container's" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "4/0", "0,1,2,3", "", "LOCAL_RANK=0" JAX,
-      "none to be opened" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "4/4", "0,1,2,3", "gpus=own", "LOCAL_RANK=0" JAX,
-      "as asked for" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2"), 2, 4, "4/4", NULL, "gpus=all",
-      "LOCAL_RANK=0" JAX " RC903", "all, but which are these?" },
+    { TEXT(BOUND_TO("7", "7")), 2, 4, "8/8", "0,1,2,3", "", "LOCAL_RANK=0" JAX, "none of the step's" },
+    { TEXT(BOUND_TO("2", "2")), 2, 4, "4/4", NULL, "", "LOCAL_RANK=0" JAX, "without the plugin" },
+    { TEXT(BOUND_TO("2", "2")), 2, 4, NULL, "0,1,2,3", "", "LOCAL_RANK=0" JAX, "and nobody looks" },
+    { TEXT(BOUND_TO("2", "2")), 2, 4, "0/0", "0,1,2,3", "", "LOCAL_RANK=0" JAX, "no device files" },
+    { TEXT(BOUND_TO("2", "2")), 2, 4, "1/1", "0,1,2,3", "", "LOCAL_RANK=0" JAX, "a container's" },
+    { TEXT(BOUND_TO("2", "2")), 2, 4, "4/0", "0,1,2,3", "", "LOCAL_RANK=0" JAX, "none to be opened" },
+    { TEXT(BOUND_TO("2", "2")), 2, 4, "4/4", "0,1,2,3", "gpus=own", "LOCAL_RANK=0" JAX, "as asked for" },
+    { TEXT(BOUND_TO("2", "2")), 2, 4, "4/4", NULL, "gpus=all", "LOCAL_RANK=0" JAX " RC903",
+      "all, but which are these?" },
     { TEXT("CUDA_VISIBLE_DEVICES=2 SLURM_GPUS_ON_NODE=4 SLURM_STEP_GPUS=0,1,2,3"), 2, 4, "4/4", NULL, "",
       "LOCAL_RANK=0" JAX, "by a script of the user's" },
     { TEXT(FOUR("1") BOUND "SLURM_STEP_GPUS=1"), 0, 4, "4/4", "0,1,2,3", "",
@@ -131,21 +127,16 @@ static const struct row rows[] = {
       "hidden by hand" },
 
     /* one by cgroup */
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=0"), 0, 4, "4/1", "0,1,2,3", "", "LOCAL_RANK=0" JAX " RC901",
-      "the first" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=3"), 3, 4, "4/1", "0,1,2,3", "", "LOCAL_RANK=0" JAX " RC901",
-      "the last" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=3"), 3, 4, "4/1", NULL, "", "LOCAL_RANK=0" JAX " RC901",
-      "without the plugin" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=3"), 3, 4, "4/1", "0,1,2,3", "gpus=all",
-      "LOCAL_RANK=0" JAX " RC901 RC903", "all is not to be had" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=3"), 3, 4, "4/1", "0,1,2,3", "gpus=own",
-      "LOCAL_RANK=0" JAX " RC901", "own" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=3"), 3, 4, "0/0", NULL, "", "LOCAL_RANK=0" JAX " RC901",
+    { TEXT(BOUND_TO("0", "0")), 0, 4, "4/1", "0,1,2,3", "", "LOCAL_RANK=0" JAX " RC901", "the first" },
+    { TEXT(BOUND_TO("0", "3")), 3, 4, "4/1", "0,1,2,3", "", "LOCAL_RANK=0" JAX " RC901", "the last" },
+    { TEXT(BOUND_TO("0", "3")), 3, 4, "4/1", NULL, "", "LOCAL_RANK=0" JAX " RC901", "without the plugin" },
+    { TEXT(BOUND_TO("0", "3")), 3, 4, "4/1", "0,1,2,3", "gpus=all", "LOCAL_RANK=0" JAX " RC901 RC903",
+      "all is not to be had" },
+    { TEXT(BOUND_TO("0", "3")), 3, 4, "4/1", "0,1,2,3", "gpus=own", "LOCAL_RANK=0" JAX " RC901", "own" },
+    { TEXT(BOUND_TO("0", "3")), 3, 4, "0/0", NULL, "", "LOCAL_RANK=0" JAX " RC901",
       "no device files, but Slurm's numbers tell" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=0"), 0, 4, "0/0", NULL, "", "LOCAL_RANK=0" JAX, "or do not" },
-    { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0 SLURM_STEP_GPUS=4"), 0, 2, "1/1", NULL, "", "LOCAL_RANK=0" JAX " RC901",
-      "a container's" },
+    { TEXT(BOUND_TO("0", "0")), 0, 4, "0/0", NULL, "", "LOCAL_RANK=0" JAX, "or do not" },
+    { TEXT(BOUND_TO("0", "4")), 0, 2, "1/1", NULL, "", "LOCAL_RANK=0" JAX " RC901", "a container's" },
     { TEXT(BOUND "CUDA_VISIBLE_DEVICES=0"), 0, 1, "4/1", NULL, "worker", "LOCAL_RANK=0", "one task has no peers" },
     { TEXT("SLURMD_TRES_BIND=gpu:per_task:1 SLURM_GPUS_ON_NODE=1 CUDA_VISIBLE_DEVICES=0"), 0, 1, "4/1", "0", "worker",
       "LOCAL_RANK=0", "one task and one GPU on this node" },
@@ -163,21 +154,17 @@ static const struct row rows[] = {
     { TEXT(ALL4), 0, 1, NULL, "0,1,2,3", "worker,gpus=own", ALONE "CUDA_VISIBLE_DEVICES=0" PCI, "of one task" },
 
     /* several each */
-    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=0,1 SLURM_STEP_GPUS=0,1 SLURM_GPUS_ON_NODE=4"), 0, 2,
-      "4/4", "0,1,2,3", "", "LOCAL_RANK=0", "left as they are" },
-    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=4,5 SLURM_STEP_GPUS=4,5 SLURM_GPUS_ON_NODE=8"), 2, 4,
-      "8/8", "0,1,2,3,4,5,6,7", "", "LOCAL_RANK=2 RC904", "without one that LOCAL_RANK names" },
-    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=4,5 SLURM_STEP_GPUS=4,5 SLURM_GPUS_ON_NODE=8"), 2, 4,
-      "8/8", "0,1,2,3,4,5,6,7", "gpus=own", "LOCAL_RANK=0", "gpus=own" },
-    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=4,5 SLURM_STEP_GPUS=4,5 SLURM_GPUS_ON_NODE=8"), 2, 4,
-      "8/8", "0,1,2,3,4,5,6,7", "gpus=all", "LOCAL_RANK=2 CUDA_VISIBLE_DEVICES=0,1,4,5,2,3,6,7" PCI, "gpus=all" },
-    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=2,3 SLURM_STEP_GPUS=2,3 SLURM_GPUS_ON_NODE=4"), 3, 4,
-      "4/4", "0,1,2,3", "gpus=all", "LOCAL_RANK=3 CUDA_VISIBLE_DEVICES=0,1,3,2" PCI,
-      "gpus=all, as far as there are places" },
-    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=0,1 SLURM_STEP_GPUS=2,3 SLURM_GPUS_ON_NODE=4"), 1, 2,
-      "4/2", "0,1,2,3", "", "LOCAL_RANK=1 RC901", "by cgroup" },
-    { TEXT("SLURMD_TRES_BIND=gpu:per_task:2 CUDA_VISIBLE_DEVICES=0,1 SLURM_STEP_GPUS=2,3 SLURM_GPUS_ON_NODE=4"), 1, 2,
-      "4/2", "0,1,2,3", "gpus=all", "LOCAL_RANK=1 RC901 RC903", "by cgroup, and all wanted" },
+    { TEXT(TWO_EACH("0,1", "0,1", "4")), 0, 2, "4/4", "0,1,2,3", "", "LOCAL_RANK=0", "left as they are" },
+    { TEXT(TWO_EACH("4,5", "4,5", "8")), 2, 4, "8/8", "0,1,2,3,4,5,6,7", "", "LOCAL_RANK=2 RC904",
+      "without one that LOCAL_RANK names" },
+    { TEXT(TWO_EACH("4,5", "4,5", "8")), 2, 4, "8/8", "0,1,2,3,4,5,6,7", "gpus=own", "LOCAL_RANK=0", "gpus=own" },
+    { TEXT(TWO_EACH("4,5", "4,5", "8")), 2, 4, "8/8", "0,1,2,3,4,5,6,7", "gpus=all",
+      "LOCAL_RANK=2 CUDA_VISIBLE_DEVICES=0,1,4,5,2,3,6,7" PCI, "gpus=all" },
+    { TEXT(TWO_EACH("2,3", "2,3", "4")), 3, 4, "4/4", "0,1,2,3", "gpus=all",
+      "LOCAL_RANK=3 CUDA_VISIBLE_DEVICES=0,1,3,2" PCI, "gpus=all, as far as there are places" },
+    { TEXT(TWO_EACH("0,1", "2,3", "4")), 1, 2, "4/2", "0,1,2,3", "", "LOCAL_RANK=1 RC901", "by cgroup" },
+    { TEXT(TWO_EACH("0,1", "2,3", "4")), 1, 2, "4/2", "0,1,2,3", "gpus=all", "LOCAL_RANK=1 RC901 RC903",
+      "by cgroup, and all wanted" },
 };
 
 struct find {
