@@ -152,6 +152,18 @@ const char *unit_guard_string(const char *text)
     return unit_guard((struct rc_str){ text, strlen(text) + 1 }).p;
 }
 
+void unit_refuses_bytes(bool (*takes)(struct rc_str text), const char *text, const char *good)
+{
+    size_t size = strlen(text);
+    char *copy = memcpy(unit_guard_memory(size), text, size);
+
+    for (int byte = 0; byte < 256; byte++) {
+        copy[strcspn(text, "?")] = (char)byte;
+        if (!(byte && strchr(good, byte)) && takes((struct rc_str){ copy, size }))
+            fail_msg("'%s' is taken with the byte %d", text, byte);
+    }
+}
+
 void unit_words(const char *text, const char **words, size_t room)
 {
     size_t count = 0;

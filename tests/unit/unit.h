@@ -34,6 +34,8 @@
         NULL, 0 \
     }
 
+#define UNIT_DIGITS       "0123456789"
+#define UNIT_LETTERS      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define UNIT_COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /* A row of a table that expects the same of each input. */
@@ -95,6 +97,9 @@ struct rc_str unit_guard(struct rc_str text);
 
 /* The same for a string with its NUL. */
 const char *unit_guard_string(const char *text);
+
+/* No byte but those in `good` is taken in the place of the text's '?'. */
+void unit_refuses_bytes(bool (*takes)(struct rc_str text), const char *text, const char *good);
 
 /* The words of a text, NULL after the last: blanks are between them, or belong to what is between single quotes.
  * Each word is a copy as above. */
