@@ -86,7 +86,7 @@ static spank_err_t get_item(spank_item_t item, va_list *to)
     case S_JOB_LOCAL_TO_GLOBAL_ID:
         id = va_arg(*to, uint32_t);
         out = va_arg(*to, uint32_t *);
-        /* Slurm compares with <= and reads behind its array */
+        /* Slurm compares with <= and reads past the end of its array */
         if (id >= node->tasks)
             print_event("violation", "text", "S_JOB_LOCAL_TO_GLOBAL_ID of a task that is not there", 0);
         *out = id < node->tasks ? node->rank[id] : UINT32_MAX;

@@ -29,7 +29,7 @@ struct node {
 struct scenario {
     char *plugin;
     enum spank_context context;
-    struct words arguments;  /* behind the plugin's path in plugstack.conf */
+    struct words arguments;  /* after the plugin's path in plugstack.conf */
     struct words env;        /* the step's, before a task has any of its own */
     struct words task_env;   /* what PMIx and GRES plugins add for a task */
     struct words own_env;    /* the same for one task: "1 CUDA_VISIBLE_DEVICES=1"; without "=" it is taken away */
@@ -43,7 +43,7 @@ struct scenario {
     struct words skip;    /* callbacks that are not called */
     struct words hosts;   /* of the nodes */
     struct words names;   /* "n1=192.0.2.1": what the resolver knows; it has no answer without any */
-    struct words after;   /* entries that stand in a task's block twice */
+    struct words after;   /* entries that come twice in a task's block */
     struct node node[NODES_MAX];
     uint32_t nodes;
     uint32_t total_tasks; /* S_JOB_TOTAL_TASK_COUNT */

@@ -192,7 +192,7 @@ static void task_devices(uint32_t local)
         scenario.devices = own;
 }
 
-/* Adds a second copy of entries, right behind the first. */
+/* Adds a second copy of entries, right after the first. */
 static void double_entries(void)
 {
     size_t n = 0;
@@ -243,7 +243,7 @@ static void end_task(uint32_t local, pid_t pid, FILE *output)
     now.task = -1;
 }
 
-/* The file that a task prints into. Its descriptor stands above all limits of
+/* The file that a task prints into. Its descriptor is above all limits of
  * scenarios, so that it takes none of those that the plugin is left with. */
 static FILE *open_output(void)
 {

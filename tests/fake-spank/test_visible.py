@@ -42,49 +42,54 @@ def seen(played, names=LISTS):
     return out
 
 
-def devices_of(rows):
-    """The device that cuda:LOCAL_RANK is, of each task."""
-    return [devices.split(",")[int(local)] for local, devices in rows]
+ALL = [(str(i), "0,1,2,3") for i in range(4)]
+OWN = [("0", str(i)) for i in range(4)]
+EACH = ["0", "1", "2", "3"]
+FIRST = [("0", "0")] * 4
+CLOSED = [("device", f"!nvidia{i}") for i in range(4)]
+EIGHT = [("device", f"nvidia{i}") for i in range(8)]
+PAIRS = bound(["0,1", "2,3"], bind="gpu:per_task:2")
+TAKEN = [("own_env", f"{i} CUDA_VISIBLE_DEVICES") for i in (0, 1)]
+
+# the step, the options, its GPUs in user_init, what is in each task, what it sees then, and whether the list was made
+ROWS = {
+    "all see all": (FOUR, "worker", gpus("0,1,2,3"), OPEN, ALL, False),
+    "one by variable becomes the step's list": (FOUR, "worker", gpus("0,1,2,3"), OPEN + bound(EACH), ALL, True),
+    "the same with a newer Slurm": (FOUR, "worker", gpus("0,1,2,3"), OPEN + bound(EACH, bind="gres/gpu:per_task:1"), ALL, True),
+    "a map of the user's": (FOUR, "worker", gpus("0,1,2,3"), OPEN + bound(["3", "1", "0", "2"], bind="gpu:map_gpu:3,1,0,2"),
+                            [("0", "3,1,2,0"), ("1", "0,1,2,3"), ("2", "2,1,0,3"), ("3", "0,1,3,2")], True),
+    "fewer tasks than GPUs": (TWO, "worker", gpus("4,5,6,7"), EIGHT + bound(["6", "4"], bind="gpu:map_gpu:6,4"),
+                              [("0", "6,5,4,7"), ("1", "5,4,6,7")], True),
+    "gpus=own": (FOUR, "worker,gpus=own", gpus("0,1,2,3"), OPEN, OWN, True),
+    # of 23.11: the step's cgroup alone, whose GPUs are counted from 0
+    "--gres-flags=allow-task-sharing": (FOUR, "worker", {**gpus("0,1,2,3"), "SLURM_STEP_GPUS": "4,5,6,7"},
+                                        CLOSED + EIGHT[4:] + bound(EACH), ALL, True),
+    # each task keeps its own
+    "no device files": (FOUR, "worker", gpus("0,1,2,3"), bound(EACH), OWN, False),
+    "one file of a container": (FOUR, "worker", gpus("0,1,2,3"), [("device", "nvidia2"), *bound(EACH)], OWN, False),
+    "a file of another kind": (FOUR, "worker", gpus("0,1,2,3"), [("device", "dri/card0"), *bound(EACH)], OWN, False),
+    # Slurm up to 23.02, and later ones with device cgroups, takes the variables away, though told not to bind
+    "--gpu-bind=none": (FOUR, "worker", gpus("0,1,2,3"), OPEN + bound([None] * 4, bind="gpu:none"), ALL, False),
+    "no GPUs asked for, and that is meant": (TWO, "worker", {"CUDA_VISIBLE_DEVICES": "0,1"}, OPEN + TAKEN,
+                                             [("0", None), ("1", None)], False),
+    "tasks per GPU": (FOUR, "worker", gpus("0,1"), OPEN + bound(["0", "0", "1", "1"], bind="gpu:single:2"),
+                      [("0", "0"), ("0", "0"), ("0", "1"), ("0", "1")], False),
+    "several each": (TWO, "worker", gpus("0,1,2,3"), OPEN + PAIRS, [("0", "0,1"), ("1", "2,3")], False),
+    "several each, and all wanted": (TWO, "worker,gpus=all", gpus("0,1,2,3"), OPEN + PAIRS,
+                                     [("0", "0,1,2,3"), ("1", "0,2,3,1")], True),
+    "without user_init the task's own list is not the step's": (
+        TWO, "worker", gpus("0,1"), OPEN + bound(["0", "1"]) + [("skip", "user_init")], OWN[:2], False),
+}
 
 
-def test_all_see_all(host):
-    played = host.step(FOUR, ["worker"], env=gpus("0,1,2,3"), extra=OPEN)
-    assert seen(played) == [(str(i), "0,1,2,3") for i in range(4)]
-    assert "CUDA_DEVICE_ORDER" not in played.all_tasks[0].env and played.lines() == []
-
-
-@pytest.mark.parametrize("bind", ["gpu:per_task:1", "gres/gpu:per_task:1"])
-def test_one_by_variable_becomes_the_steps_list(host, bind):
-    played = host.step(FOUR, ["worker"], env=gpus("0,1,2,3"), extra=OPEN + bound(["0", "1", "2", "3"], bind=bind))
-    assert seen(played) == [(str(i), "0,1,2,3") for i in range(4)]
-    assert {t.env["CUDA_DEVICE_ORDER"] for t in played.all_tasks} == {"PCI_BUS_ID"} and played.lines() == []
-
-
-def test_a_map_of_the_users(host):
-    played = host.step(FOUR, ["worker"], env=gpus("0,1,2,3"),
-                       extra=OPEN + bound(["3", "1", "0", "2"], bind="gpu:map_gpu:3,1,0,2"))
-    assert devices_of(seen(played)) == ["3", "1", "0", "2"]
-    assert all(sorted(devices.split(",")) == ["0", "1", "2", "3"] for _, devices in seen(played))
-
-
-def test_fewer_tasks_than_gpus(host):
-    played = host.step(TWO, ["worker"], env=gpus("4,5,6,7"), extra=[("device", f"nvidia{i}") for i in range(8)]
-                       + bound(["6", "4"], bind="gpu:map_gpu:6,4"))
-    assert seen(played) == [("0", "6,5,4,7"), ("1", "5,4,6,7")]
-
-
-def test_gpus_own(host):
-    played = host.step(FOUR, ["worker,gpus=own"], env=gpus("0,1,2,3"), extra=OPEN)
-    assert seen(played) == [("0", str(i)) for i in range(4)]
-    assert all(t.env["JAX_LOCAL_DEVICE_IDS"] == "0" for t in played.all_tasks)
-
-
-def test_task_sharing_of_23_11(host):
-    """--gres-flags=allow-task-sharing: the step's cgroup alone, whose GPUs are counted from 0."""
-    extra = [("device", f"!nvidia{i}") for i in range(4)] + [("device", f"nvidia{i}") for i in range(4, 8)]
-    env = {**gpus("0,1,2,3"), "SLURM_STEP_GPUS": "4,5,6,7"}
-    played = host.step(FOUR, ["worker"], env=env, extra=extra + bound(["0", "1", "2", "3"]))
-    assert seen(played) == [(str(i), "0,1,2,3") for i in range(4)] and played.lines() == []
+@pytest.mark.parametrize("step, options, env, extra, expected, made", ROWS.values(), ids=ROWS)
+def test_what_tasks_see(host, step, options, env, extra, expected, made):
+    played = host.step(step, [options], env=env, extra=extra)
+    assert seen(played) == expected
+    assert played.lines() == []
+    for task, (_, devices) in zip(played.all_tasks, expected):
+        assert task.env.get("CUDA_DEVICE_ORDER") == ("PCI_BUS_ID" if made else None)
+        assert task.env.get("JAX_LOCAL_DEVICE_IDS") == ("0" if devices and "," not in devices else None)
 
 
 @pytest.mark.parametrize("first", [0, 4])
@@ -111,20 +116,6 @@ def test_all_where_a_cgroup_forbids_it(host):
     assert [line[:23] for line in played.lines()] == ["rollcall: warning RC901", "rollcall: warning RC903"]
 
 
-@pytest.mark.parametrize("devices", [[], ["nvidia2"], ["dri/card0"]])
-def test_what_cannot_be_known(host, devices):
-    """No device files, or those that a container has: each task keeps its own."""
-    played = host.step(FOUR, ["worker"], env=gpus("0,1,2,3"),
-                       extra=[("device", name) for name in devices] + bound(["0", "1", "2", "3"]))
-    assert seen(played) == [("0", str(i)) for i in range(4)] and played.lines() == []
-
-
-def test_gpu_bind_none(host):
-    """Slurm up to 23.02, and later ones with device cgroups, takes the variables away, though told not to bind."""
-    played = host.step(FOUR, ["worker"], env=gpus("0,1,2,3"), extra=OPEN + bound([None] * 4, bind="gpu:none"))
-    assert seen(played) == [(str(i), "0,1,2,3") for i in range(4)] and played.lines() == []
-
-
 def test_gpu_bind_none_and_a_launcher(host):
     step = Step([[0], [1]])
     played = host.step(step, [""], env=gpus("0,1"), extra=OPEN + bound([None], bind="gpu:none"))
@@ -133,30 +124,11 @@ def test_gpu_bind_none_and_a_launcher(host):
         assert task.env["JAX_LOCAL_DEVICE_IDS"] == "0,1"
 
 
-def test_no_gpus_asked_for(host):
-    """Slurm takes the variables away, too, and that is meant."""
-    env = {"CUDA_VISIBLE_DEVICES": "0,1"}
-    played = host.step(TWO, ["worker"], env=env, extra=OPEN + [("own_env", f"{i} CUDA_VISIBLE_DEVICES") for i in (0, 1)])
-    assert seen(played) == [("0", None), ("1", None)]
-
-
 def test_more_tasks_than_gpus(host):
     played = host.step(FOUR, ["worker"], env=gpus("0,1"), extra=OPEN)
     assert seen(played) == [("0", "0"), ("0", "1"), ("0", "0"), ("0", "1")]
     line, = played.lines()
     assert line.startswith("rollcall: warning RC902: 4 tasks share 2 GPUs")
-
-
-def test_tasks_per_gpu(host):
-    played = host.step(FOUR, ["worker"], env=gpus("0,1"), extra=OPEN + bound(["0", "0", "1", "1"], bind="gpu:single:2"))
-    assert seen(played) == [("0", "0"), ("0", "0"), ("0", "1"), ("0", "1")] and played.lines() == []
-
-
-def test_several_each(host):
-    extra = OPEN + bound(["0,1", "2,3"], bind="gpu:per_task:2")
-    assert seen(host.step(TWO, ["worker"], env=gpus("0,1,2,3"), extra=extra)) == [("0", "0,1"), ("1", "2,3")]
-    played = host.step(TWO, ["worker,gpus=all"], env=gpus("0,1,2,3"), extra=extra)
-    assert seen(played) == [("0", "0,1,2,3"), ("1", "0,2,3,1")]
 
 
 def test_mig(host):
@@ -174,12 +146,6 @@ def test_amd(host):
         assert task.env["ROCR_VISIBLE_DEVICES"] == task.env["ZE_AFFINITY_MASK"] == "4,5,6,7"
         assert "CUDA_VISIBLE_DEVICES" not in task.env and "GPU_DEVICE_ORDINAL" not in task.env
         assert task.env["LOCAL_RANK"] == str(task.local) and "CUDA_DEVICE_ORDER" not in task.env
-
-
-def test_nothing_of_user_init(host):
-    """Where user_init was not called, the task's own list is not the step's."""
-    played = host.step(TWO, ["worker"], env=gpus("0,1"), extra=OPEN + bound(["0", "1"]) + [("skip", "user_init")])
-    assert seen(played) == [("0", "0"), ("0", "1")]
 
 
 def test_a_list_longer_than_any(host):

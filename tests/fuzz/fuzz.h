@@ -20,12 +20,12 @@ void fuzz_one(struct rc_str input);
 #define CHECK(condition) ((condition) ? (void)0 : fuzz_fail(#condition, __FILE__, __LINE__))
 _Noreturn void fuzz_fail(const char *condition, const char *file, int line);
 
-/* A copy with an allocation of exactly its size: a sanitizer sees a read behind it. The caller frees it. An absent
+/* A copy with an allocation of exactly its size: a sanitizer sees a read past it. The caller frees it. An absent
  * text stays absent. */
 struct rc_str fuzz_copy(struct rc_str text);
 void fuzz_free(struct rc_str text);
 
-/* The same with a NUL behind it. A NUL within the text ends it. */
+/* The same with a NUL after it. A NUL within the text ends it. */
 char *fuzz_copy_string(struct rc_str text);
 
 /* Takes a line of numbers off the input; one that is not there is as it was. */

@@ -3,7 +3,7 @@
  * read and written again reads the same.
  *
  * The first letter of an input names the reader (see the table at the end), the rest is its text. Where a reader
- * takes numbers or a second text as well, they stand before a newline.
+ * takes numbers or a second text as well, they come before a newline.
  */
 #include "fuzz.h"
 

@@ -4,14 +4,14 @@
  * An input is a recording (tests/vectors/recordings.py): lines NAME=VALUE, and lines with @ that tell of the node
  * (lib/console/input.h). Lines with ! are of the call:
  *   !ddp=TEXT      --ddp; !default=TEXT the administrator's
- *   !argv=WORDS    the task's command, its words parted by blanks
+ *   !argv=WORDS    the task's command, its words blanks between
  *   !pins=LINE     a line of rollcall-map's answer; several are possible
  *   !step=LIST     CUDA_VISIBLE_DEVICES of the whole step, and !gpus=LIST its SLURM_STEP_GPUS
  *   !order=P/B/H   place, tasks before it and the first host of a told order
  *   !port=N !pid=N !flags=LETTERS
  *
  * Each block is resolved twice, without and with explain, and both plans must be the same. What must hold of a
- * result stands in check_result.
+ * result is in check_result.
  */
 #include "fuzz.h"
 
@@ -87,7 +87,7 @@ static void add_pins_line(struct trial *trial, const char *text)
     trial->pins_text.n += strlen(added);
 }
 
-static const char *behind(const char *line, const char *name)
+static const char *text_after(const char *line, const char *name)
 {
     size_t n = strlen(name);
 
@@ -99,25 +99,25 @@ static void take_call_line(struct trial *trial, const char *line)
     const char *text;
     uint32_t number;
 
-    if ((text = behind(line, "!ddp=")))
+    if ((text = text_after(line, "!ddp=")))
         trial->ddp = text;
-    else if ((text = behind(line, "!default=")))
+    else if ((text = text_after(line, "!default=")))
         trial->standing = text;
-    else if ((text = behind(line, "!argv=")) && !trial->words)
+    else if ((text = text_after(line, "!argv=")) && !trial->words)
         trial->words = fuzz_copy_string(rc_str(text));
-    else if ((text = behind(line, "!pins=")))
+    else if ((text = text_after(line, "!pins=")))
         add_pins_line(trial, text);
-    else if ((text = behind(line, "!step=")))
+    else if ((text = text_after(line, "!step=")))
         trial->step_gpus.list[0] = rc_str(text);
-    else if ((text = behind(line, "!gpus=")))
+    else if ((text = text_after(line, "!gpus=")))
         trial->step_gpus.numbers = rc_str(text);
-    else if ((text = behind(line, "!order=")))
+    else if ((text = text_after(line, "!order=")))
         take_order(trial, text);
-    else if ((text = behind(line, "!flags=")))
+    else if ((text = text_after(line, "!flags=")))
         trial->flags = text;
-    else if ((text = behind(line, "!port=")) && rc_parse_u32(rc_str(text), UINT16_MAX, &number))
+    else if ((text = text_after(line, "!port=")) && rc_parse_u32(rc_str(text), UINT16_MAX, &number))
         trial->context.told.port = (uint16_t)number;
-    else if ((text = behind(line, "!pid=")) && rc_parse_u32(rc_str(text), UINT32_MAX, &number))
+    else if ((text = text_after(line, "!pid=")) && rc_parse_u32(rc_str(text), UINT32_MAX, &number))
         trial->context.pid = number;
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """code.py TOP FILE... - C without comments, strings and character constants, as FILE:LINE:TEXT.
 
-Forbidden words may stand in comments ("no exit here") and messages, not in code.
+Forbidden words may be in comments ("no exit here") and messages, not in code.
 """
 import re
 import sys

@@ -17,7 +17,7 @@ shown()
     MANWIDTH=${1:-100} LC_ALL=C.UTF-8 man --warnings=all -P cat "${2:-$page}" 2> "$BATS_TEST_TMPDIR/warnings" | col -b
 }
 
-# section PAGE TITLE: what stands there, as the page's source has it
+# section PAGE TITLE: what it says, as the page's source has it
 section()
 {
     sed -n "/^\.SH \"\{0,1\}$2/,/^\.SH /{/^\.SH/d;p}" "$1"
@@ -93,7 +93,7 @@ section()
     done
 }
 
-@test "no line of text stands in two pages" {
+@test "no line of text is in two pages" {
     for file in "${pages[@]}"; do
         grep -vE '^\.|^\\&' "$file" | awk 'length > 45' | LC_ALL=C sort -u
     done | LC_ALL=C sort | uniq -d > "$BATS_TEST_TMPDIR/twice"

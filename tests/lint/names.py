@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """names.py TOP DOCUMENT FILE... - whether what a document calls by name exists: files, functions, types, variables.
 
-A name is what stands between backticks: `lib/base` or `plan.c` must be a file or a folder, `rc_resolve` or
+A name is what is between backticks: `lib/base` or `plan.c` must be a file or a folder, `rc_resolve` or
 `struct rc_facts` a word of some source, `tests/run --list` a file with arguments. NAME and other words in capitals
 without an underscore stand for something that the reader puts there. Prints one line for each name that is not there.
 """

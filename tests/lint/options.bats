@@ -80,7 +80,7 @@ written()
     done < "$BATS_TEST_TMPDIR/wishes"
 }
 
-@test "the words behind a key are those of the grammar wherever a text gives them" {
+@test "the words after a key are those of the grammar wherever a text gives them" {
     cd "$top"
     mapfile -t texts < <(git ls-files README.md README.ja.md docs man)
     while IFS=$'\t' read -r key shape values _; do

@@ -16,13 +16,13 @@ headlines()
     awk '/^```/ { code = !code } /^#+ / && !code { print $1 }' "$1"
 }
 
-# Code blocks: commands and what they print are not translated, only what stands behind a # is.
+# Code blocks: commands and what they print are not translated, only what follows a # is.
 blocks()
 {
     awk '/^```/ { code = !code } code || /^    [^ ]/' "$1" | sed 's/  *# .*//'
 }
 
-# What stands in backquotes: names, options and commands.
+# What is in backquotes: names, options and commands.
 words()
 {
     grep -oE '``([^`]|`[^`])*``|`[^`]+`' "$1" | LC_ALL=C sort -u

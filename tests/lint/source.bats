@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# What may not stand in the sources.
+# What may not be in the sources.
 
 load helper
 
@@ -139,7 +139,7 @@ c_files()
     expect_same "$families" "$rows"
 }
 
-# What a launcher is like stands in its struct rc_launcher: so a new one needs no change elsewhere. Its id is
+# What a launcher is like is in its struct rc_launcher: so a new one needs no change elsewhere. Its id is
 # for output, which these files write.
 @test "nothing outside of lib/launcher goes by a launcher's id" {
     mapfile -t sources < <(c_files | grep -v '^lib/launcher/')

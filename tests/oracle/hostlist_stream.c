@@ -31,7 +31,7 @@ static void put_hosts(struct rc_str list)
             printf(", \"host %" PRIu32 " is counted but not there\"", i);
             continue;
         }
-        /* a name that stands there twice is found where it stands first */
+        /* a name that comes twice is found in its first place */
         uint32_t found = rc_hostlist_find(list, rc_str(name));
         if (found > i || !rc_hostlist_nth(list, found, again) || strcmp(name, again) != 0)
             printf(", \"%s is found at %" PRIu32 " instead of %" PRIu32 "\"", name, found, i);

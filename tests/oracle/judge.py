@@ -20,7 +20,7 @@ def family(name):
 def one_plan(answer):
     """What holds for every single answer, whatever was asked."""
     names = [name for _, name, *_ in answer["plan"]]
-    assert len(names) == len(set(names)), "a name stands twice in the plan"
+    assert len(names) == len(set(names)), "a name comes twice in the plan"
     for action, name, value, _, reason in answer["plan"]:
         assert action == "unset" or value, f"{name} gets an empty value"
         assert (action == "unset") == (value is None)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from families import FAMILIES, PLATFORMS, SURROUNDINGS, draw_layout
 from layouts import Launch, left_over, login_shell
 
-# A wrapper, a shell and Python stand between a launcher's process and a task.
+# A wrapper, a shell and Python are between a launcher's process and a task.
 BETWEEN = ("python3 launch.py --x", "/bin/bash -c ./wrapper.sh", "numactl -N 0 sh", "-bash", "sshd: alice [priv]", "")
 
 

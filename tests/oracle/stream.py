@@ -31,7 +31,7 @@ def strings(values):
 
 
 def request(env, argv=None, options=None, pid=0, ports=(0, 0), flags="", more=()):
-    """The bytes of one request; env is a dict, a list of entries, or None; more: entries that may stand there twice."""
+    """The bytes of one request; env is a dict, a list of entries, or None; more: entries that may come twice."""
     if isinstance(env, dict):
         try:  # nearly always, and much faster
             fields = ["-" if options is None else options, str(pid), str(ports[0]), str(ports[1]), flags,

@@ -102,7 +102,7 @@ def right_or_refused(nest, answers):
 
 
 def whole_of_one(nest, answers):
-    """No evidence but names: the innermost launch, or another one as it stands there, never a mixture, nor without a word."""
+    """No evidence but names: the innermost launch, or another one as it is there, never a mixture, nor without a word."""
     stamped = any(level.stamped for level in nest.levels[:-1])
     for task, answer in zip(nest.levels[-1].launch.tasks, answers):
         one_plan(answer)

@@ -324,7 +324,7 @@ def test_any_environment(core, variables, entries, flags):
 
 @pytest.mark.parametrize("count", [0, 1, 511, 512, 513, 4095, 4096, 4097, 100000])
 def test_many_variables(core, count):
-    """The identity is found behind any number of other variables, and in a block without any."""
+    """The identity is found after any number of other variables, and in a block without any."""
     task, argv = GOOD["block"]
     good, = core.ask([send(task, argv, task.env)])
     others = {f"VARIABLE_{i}": str(i) for i in range(count)}

@@ -74,7 +74,7 @@ class Recorded:
         self.node = [line for line in recording.node if not line.startswith("@ancestor=")]
 
     def descent(self):
-        """The processes between it and its launcher's daemon, that one included; a wrapper and a shell stand between."""
+        """The processes between it and its launcher's daemon, that one included; a wrapper and a shell are between."""
         if self.ancestors:
             return self.ancestors
         if self.launcher not in STARTS:
@@ -99,7 +99,7 @@ def ask(env, lines, pid=0):
     return request(env, ["python", "train.py"], None, pid, (32768, 60999), "xi", lines)
 
 
-# These start no processes: their names stand around a whole container or shell, and nothing that rollcall could be
+# These start no processes: their names are around a whole container or shell, and nothing that rollcall could be
 # called in is further inside of them than in a launcher that does start processes.
 PLATFORMS = ("skypilot", "dstack", "runpod", "kubeflow", "vertex", "sagemaker", "azureml", "pai", "env")
 LAUNCHERS = sorted({r.launcher for r in recorded()})
@@ -244,7 +244,7 @@ def test_names_alone(core, outer, inner):
     for (o, i), a in zip(cells, answers):
         if not told_by_names(o, i) and a["launcher"] != i.launcher:
             assert a["launcher"] == o.launcher, f"{o.name} > {i.name}: {a['launcher']}"
-            # the outer launch may stand for the inner one, but never without a word
+            # the outer launch may be taken for the inner one, but never without a word
             assert "RC126" in ids(a) or a["status"] == "contradiction" or o.launcher == i.launcher, f"{o.name} > {i.name}: {a['messages']}"
             identity = o.identity
             # refused as it was recorded, with the inner one's MASTER_ADDR it may be whole; GPUs decide the mode

@@ -15,12 +15,12 @@ static void add_entry(struct launch *launch, size_t *used, char *words, const st
     size_t n = (size_t)snprintf(start, size, "roll=1\nhost=%s\nnode=%s\ntasks=%s\n", host, node, tasks);
 
     for (char *word; (word = strtok_r(NULL, " ", &rest)) != NULL;) {
-        char *behind = strchr(word, '=') + 1;
+        char *after = strchr(word, '=') + 1;
         bool known = false;
 
         for (size_t i = 0; i < UNIT_COUNT(names); i++) {
             if (strncmp(word, names[i], strlen(names[i])) == 0 && word[strlen(names[i])] == '=') {
-                value[i] = behind;
+                value[i] = after;
                 known = true;
             }
         }

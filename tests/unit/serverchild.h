@@ -26,7 +26,7 @@ struct server_start {
     unsigned seconds;    /* its deadline */
     bool ends_by_itself; /* as one that nobody holds */
     struct rc_str own;   /* entry of its own node */
-    size_t padding;      /* bytes behind each answer */
+    size_t padding;      /* bytes after each answer */
     rlim_t descriptors;  /* that are free, beside one for its set of events */
     uint32_t watch;      /* rc_server_watch */
     uint32_t expected;   /* rc_server_expect */

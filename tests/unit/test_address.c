@@ -23,7 +23,7 @@ static const struct {
     { TEXT("10.1.2.3/32"), RC_ADDRESS_NETWORK, "one address" },
     { TEXT("fd00:1::/64"), RC_ADDRESS_NETWORK, "IPv6" },
     { TEXT("-ib"), RC_ADDRESS_SUFFIX, "a dash in front" },
-    { TEXT("-ib0"), RC_ADDRESS_SUFFIX, "a dash in front, a number behind" },
+    { TEXT("-ib0"), RC_ADDRESS_SUFFIX, "a dash in front, a number at the end" },
     { TEXT(".hsn"), RC_ADDRESS_SUFFIX, "a dot in front" },
     { TEXT(".cluster.example.org"), RC_ADDRESS_SUFFIX, "a domain" },
     { TEXT("-ib.fabric"), RC_ADDRESS_SUFFIX, "both" },
@@ -47,8 +47,8 @@ static const struct {
     { TEXT("-"), "not the end of a host name", "only a dash" },
     { TEXT("."), "not the end of a host name", "only a dot" },
     { TEXT(".."), "not the end of a host name", "two dots" },
-    { TEXT("-ib."), "not the end of a host name", "a dot behind" },
-    { TEXT("-ib-"), "not the end of a host name", "a dash behind" },
+    { TEXT("-ib."), "not the end of a host name", "a trailing dot" },
+    { TEXT("-ib-"), "not the end of a host name", "a trailing dash" },
     { TEXT("-ib..org"), "not the end of a host name", "an empty label" },
     { TEXT("-i b"), "not the end of a host name", "a blank" },
     { TEXT("-ib\n"), "not the end of a host name", "a newline" },
@@ -94,7 +94,7 @@ struct suffix_row {
 #define LABEL_60 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
 static const struct suffix_row suffixes[] = {
-    { TEXT("n1"), "-ib", "n1-ib", "behind a short name" },
+    { TEXT("n1"), "-ib", "n1-ib", "after a short name" },
     { TEXT("n1.example.org"), "-ib", "n1-ib.example.org", "in front of the domain" },
     { TEXT("n1"), ".hsn", "n1.hsn", "a domain for a short name" },
     { TEXT("n1.example.org"), ".hsn", "n1.hsn", "in place of the domain" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program behind a command line, as /proc and a recording show it. */
+/* The program of a command line, as /proc and a recording show it. */
 #include "launcher/launcher.h"
 #include "unit.h"
 
@@ -24,7 +24,7 @@ static const struct name names[] = {
     { TEXT("python\0-u\0-X\0dev\0-W\0error\0a/torchrun\0"), "torchrun", "options, with their words" },
     { TEXT("python\0-c\0import torchrun\0"), "python", "Python with a text has no name" },
     { TEXT("python\0"), "python", "Python alone" },
-    { TEXT("python\0-m\0"), "python", "no module behind -m" },
+    { TEXT("python\0-m\0"), "python", "no module after -m" },
     { TEXT("orted"), "orted", "no NUL at the end: a command line cut short" },
     { TEXT(""), NULL, "a kernel thread or a zombie has none" },
     { TEXT("\0"), NULL, "a process with an empty name" },
@@ -71,7 +71,7 @@ UNIT_ROWS(finds_members, "one of a list is", members)
 static const struct name options[] = {
     { TEXT("hydra_pmi_proxy\0--proxy-id\0"
            "3\0"),
-      "3", "the word behind it" },
+      "3", "the word after it" },
     { TEXT("p\0--proxy-id\0"
            "3\0--proxy-id\0"
            "4\0"),
@@ -80,7 +80,7 @@ static const struct name options[] = {
            "3\0"),
       NULL, "a longer option" },
     { TEXT("p\0--proxy-id=3\0"), NULL, "with its value in one word" },
-    { TEXT("p\0--proxy-id\0"), "", "nothing behind it" },
+    { TEXT("p\0--proxy-id\0"), "", "nothing after it" },
     { TEXT("p\0--proxy-id"), NULL, "cut short" },
     { TEXT("p\0"), NULL, "not there" },
     { NO_TEXT, NULL, "nothing was read" },

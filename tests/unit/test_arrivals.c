@@ -16,8 +16,8 @@ static const struct unit_text wrong[] = {
     { TEXT("reached=0\n"), "not of how many" },
     { TEXT("reached=0 4"), "no end of the line" },
     { TEXT("reached=0 4\n\n"), "more than a line" },
-    { TEXT("reached=0 4\nx"), "more behind it" },
-    { TEXT("reached=0 4 \n"), "a blank behind it" },
+    { TEXT("reached=0 4\nx"), "more after it" },
+    { TEXT("reached=0 4 \n"), "a blank after it" },
     { TEXT("reached= 0 4\n"), "a blank before it" },
     { TEXT("reached=0  4\n"), "two blanks" },
     { TEXT("reached=4 4\n"), "a task that the step has not" },
@@ -55,7 +55,7 @@ static void silent(struct rc_arrivals *arrivals, int64_t now)
     assert_null(say(arrivals, NULL, 0, now, &id));
 }
 
-/* The text up to the "; " behind the tasks and their hosts. */
+/* The text up to the "; " after the tasks and their hosts. */
 static void names(struct rc_arrivals *arrivals, const struct rc_roll *rolls, size_t count, int64_t now,
                   const char *expected)
 {
@@ -104,7 +104,7 @@ UNIT_TEST(all_in_time, "all in time")
     }
     assert_int_equal(rc_arrivals_due(&arrivals), INT64_MAX);
     silent(&arrivals, INT64_MAX);
-    /* a second group of the same processes, and what comes behind the time */
+    /* a second group of the same processes, and what comes after the time */
     assert_true(take(&arrivals, 3, 9, 900000));
     silent(&arrivals, INT64_MAX);
     rc_arrivals_free(&arrivals);
@@ -135,7 +135,7 @@ UNIT_TEST(one_is_missing, "one is missing, and comes")
     rc_arrivals_free(&arrivals);
 }
 
-/* Those who come behind the line, but not all. */
+/* Those who come after the line, but not all. */
 UNIT_TEST(some_stay_away, "some stay away")
 {
     struct rc_arrivals arrivals = { .seconds = 1 };

@@ -58,7 +58,7 @@ UNIT_TEST(check_gpus, "the GPU of each local rank")
     assert_string_equal(rc_binding_gpus(RC_STR("7"), 1, &arena), "7");
 }
 
-/* What stands in the environment is Slurm's number, if it is one. */
+/* What is in the environment is Slurm's number, if it is one. */
 UNIT_TEST(check_learn, "what is learned leaves the mask as it was")
 {
     static const struct {

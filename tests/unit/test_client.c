@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A node goes to a server that is none, or that is gone: what stands there is a child that was told what to do. */
+/* A node goes to a server that is none, or that is gone: what is there is a child that was told what to do. */
 #include "rendezvous/client.h"
 #include "serverchild.h"
 

@@ -95,7 +95,7 @@ static const struct {
     { TEXT("bash -c 'X=$(hostname; echo torchrun) ./t'"), UNKNOWN, NULL, "a command's output" },
     { TEXT("bash -c 'X=\"$(cat \"a b\" | ray)\" torchrun t.py'"), LAUNCHER, "torchrun", "quotes in quotes" },
     { TEXT("bash -c 'echo \"; torchrun\"; ./t'"), UNKNOWN, NULL, "an operator in quotes" },
-    { TEXT("bash -c 'echo a\\; torchrun; ./t'"), UNKNOWN, NULL, "one behind a backslash" },
+    { TEXT("bash -c 'echo a\\; torchrun; ./t'"), UNKNOWN, NULL, "one after a backslash" },
     { TEXT("bash -c 'python $(which torchrun) t.py'"), LAUNCHER, "torchrun", "as it is found on PATH" },
     { TEXT("bash -c './t 2>&1 torchrun'"), UNKNOWN, NULL, "a redirection" },
     { TEXT("bash -c '# exec torchrun\n./t'"), UNKNOWN, NULL, "a comment" },

@@ -57,7 +57,7 @@ static const struct row hosts[] = {
       "alpha,bravo,charlie,delta,echo,foxtrot and 4 more", "a bracket that has no room" },
     { TEXT("alpha bravo charlie delta n1 n2 n3 n5 n7"), "alpha,bravo,charlie,delta,n[1-3,5,7]", "a bracket that has" },
     { TEXT("n1 n2 n3 n11 n13 n15 n17 n19 n21 n23 n25 n27 n29 n31 n33"),
-      "n[1-3,11,13,15,17,19,21,23,25,27,29,31] and 1 more", "more than have room behind a range" },
+      "n[1-3,11,13,15,17,19,21,23,25,27,29,31] and 1 more", "more than have room after a range" },
     { TEXT("n1-abcdefghijklmnopqrstuvwxyz n3-abcdefghijklmnopqrstuvwxyz n5-abcdefghijklmnopqrstuvwxyz "
            "n7-abcdefghijklmnopqrstuvwxyz n9-abcdefghijklmnopqrstuvwxyz"),
       "n[1,3,5,7,9]-abcdefghijklmnopqrstuvwxyz", "a suffix that has room" },

@@ -79,7 +79,7 @@ static const struct warning warnings[] = {
     { TEXT("containall"), { "apptainer", "exec", "-e", "x.sif", "python", "t.py" }, "a clean environment" },
     { TEXT("containall"),
       { "nice", "singularity", "exec", "--pwd", "/x", "--containall", "x.sif", "t" },
-      "behind a value" },
+      "after a value" },
     { NO_TEXT, { "ch-run", "img", "--", "python", "t.py" }, "all of them" },
     { TEXT(NAMES ", or use pyxis"), { "/opt/enroot", "start", "x", "python" }, "none of them" },
     { NO_TEXT, { "enroot", "start", "-e", "RANK", "x", "python" }, "those that are named" },

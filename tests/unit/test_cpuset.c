@@ -36,7 +36,7 @@ static const struct unit_text refused[] = {
     { NO_TEXT, "unset" },
     { TEXT(""), "empty" },
     { TEXT(","), "a comma" },
-    { TEXT("0,"), "comma behind" },
+    { TEXT("0,"), "trailing comma" },
     { TEXT("-3"), "no begin" },
     { TEXT("3-"), "no end" },
     { TEXT("3-1"), "backwards" },

@@ -146,7 +146,7 @@ UNIT_TEST(check_young, "young connections at the limit")
     for (unsigned i = 0; i < FEW; i++) {
         char text[64];
 
-        /* the answer; or to come again, for those behind it */
+        /* the answer; or to come again, for those after it */
         assert_true(recv(fd[i], text, sizeof(text), 0) > 0);
     }
     for (unsigned i = 0; i < 2 * FEW; i++)

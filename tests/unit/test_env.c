@@ -63,12 +63,12 @@ static const struct {
     { TEXT("SLURM_JOB_NODELIST"), "n[1-2]", "names with the same end" },
     { TEXT("SLURM_STEP_NODELIST"), "n1", "names with the same end, of another length" },
     { TEXT("SLURM_NODELIST"), NULL, "a name that is not there, with the end of one that is" },
-    { TEXT("LAST"), "z", "the last variable, behind an empty entry" },
+    { TEXT("LAST"), "z", "the last variable, after an empty entry" },
     { TEXT("RAN_"), NULL, "not there" },
     { TEXT("RANK="), NULL, "a name with '=' is none" },
     { TEXT("RANKS"), NULL, "a longer name than there is" },
     { TEXT("R"), NULL, "a shorter name than there is" },
-    { TEXT("TRAIL"), NULL, "a name with a blank behind it is another" },
+    { TEXT("TRAIL"), NULL, "a name with a blank after it is another" },
     { TEXT("LEAD"), NULL, "a name with a blank before it is another" },
     { TEXT("ZZZ"), NULL, "nothing like it" },
 };
@@ -95,7 +95,7 @@ UNIT_ROWS(finds, "env finds", rows)
     expect(&env, row->input, row->value);
 }
 
-/* The same block behind so many others that there is no index: same answers. */
+/* The same block after so many others that there is no index: same answers. */
 UNIT_ROWS(finds_without_index, "env without index finds", rows)
 {
     enum { OTHERS = RC_ENV_INDEXED + 1 };
@@ -128,7 +128,7 @@ static void expect_places(const struct rc_env *env, const char *const *entries, 
     assert_int_equal(rc_env_place(env, name, found), 0);
 }
 
-UNIT_TEST(places, "places of a name, of those that stand there twice too")
+UNIT_TEST(places, "places of a name, also of one that comes twice")
 {
     enum { OTHERS = RC_ENV_INDEXED + 1 };
     const char *large[UNIT_COUNT(block) + OTHERS];

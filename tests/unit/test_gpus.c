@@ -149,7 +149,7 @@ static bool has_gpu(const char *folder)
     return rc_pci_gpus_are_there(path);
 }
 
-/* Devices as sysfs has them; what is no GPU is what stands beside one, or looks like one. */
+/* Devices as sysfs has them; what is no GPU is what lies next to one, or looks like one. */
 UNIT_TEST(gpus_are_there, "whether there is a GPU at all")
 {
     static const char *const others[][2] = {

@@ -66,9 +66,9 @@ static const struct row bad[] = {
     { TEXT("n[1-2]\n"), LINES, 0, 0, NULL, "Slurm's brackets" },
     { TEXT("[2001:db8::1]:2\n"), LINES, 0, 0, NULL, "an address in brackets" },
     { TEXT("n1:2:mlx5_0\n"), LINES, 0, 0, NULL, "MVAPICH's adapter" },
-    { TEXT("n1:\n"), LINES, 0, 0, NULL, "nothing behind the colon" },
+    { TEXT("n1:\n"), LINES, 0, 0, NULL, "nothing after the colon" },
     { TEXT(":2\n"), LINES, 0, 0, NULL, "nothing before the colon" },
-    { TEXT("u@\n"), LINES, 0, 0, NULL, "nothing behind the user" },
+    { TEXT("u@\n"), LINES, 0, 0, NULL, "nothing after the user" },
     { TEXT("u@v@n1\n"), LINES, 0, 0, NULL, "two users" },
     { TEXT("n1:x\n"), LINES, 0, 0, NULL, "slots that are no number" },
     { TEXT("n1:-1\n"), LINES, 0, 0, NULL, "a negative number of slots" },
@@ -91,7 +91,7 @@ static const struct row bad[] = {
     { TEXT("   "), WORDS, 0, 0, NULL, "LSB_HOSTS of blanks" },
     { TEXT("n1 $(id)"), WORDS, 0, 0, NULL, "shell substitution" },
     { TEXT("n1"), PAIRS, 0, 0, NULL, "half a pair" },
-    { TEXT("n1 2 n2"), PAIRS, 0, 0, NULL, "half a pair behind a whole one" },
+    { TEXT("n1 2 n2"), PAIRS, 0, 0, NULL, "half a pair after a whole one" },
     { TEXT("n1 n2 2"), PAIRS, 0, 0, NULL, "a name for a number" },
     { TEXT("n1 two"), PAIRS, 0, 0, NULL, "a number in words" },
 };
@@ -166,18 +166,18 @@ static const struct {
     const char *why;
 } places[] = {
     { TEXT("n1\n"), 0, "n1 0 0 1 0 1 1", "the only one" },
-    { TEXT("n1\n"), 1, NULL, "behind the only one" },
+    { TEXT("n1\n"), 1, NULL, "after the only one" },
     { TEXT("n1\n"), RC_UNKNOWN, NULL, "an unknown one" },
     { TEXT("n1:2\nn2:2\n"), 1, "n1 0 1 2 0 2 2", "the second of the first host" },
     { TEXT("n1:2\nn2:2\n"), 2, "n2 1 0 2 2 2 2", "the first of the second host" },
     { TEXT("n1:2\nn2:2\n"), 3, "n2 1 1 2 2 2 2", "the last" },
-    { TEXT("n1:2\nn2:2\n"), 4, NULL, "behind the last" },
+    { TEXT("n1:2\nn2:2\n"), 4, NULL, "after the last" },
     { TEXT("n1\nn1\nn1\nn2\n"), 2, "n1 0 2 3 0 1 3", "an entry a slot" },
     { TEXT("n1\nn1\nn1\nn2\n"), 3, "n2 1 0 1 3 1 3", "hosts of different sizes" },
     { TEXT("n1\nn2\nn1\nn2\n"), 2, "n1 0 1 2 - - -", "in turn" },
     { TEXT("n1\nn2\nn1\nn2\n"), 3, "n2 1 1 2 - - -", "in turn, the last" },
     { TEXT("n1:2\nn2\nn4:0\nn1\nn3:9\n"), 3, "n1 0 2 3 - - -", "a host's second entry" },
-    { TEXT("n1:2\nn4:0\nn3:9\n"), 2, "n3 2 0 9 2 0 9", "behind a host without slots" },
+    { TEXT("n1:2\nn4:0\nn3:9\n"), 2, "n3 2 0 9 2 0 9", "after a host without slots" },
 };
 
 UNIT_ROWS(gives_the_place, "hostfile gives the place of", places)

@@ -7,7 +7,7 @@
 #include <ctype.h>
 
 static const struct {
-    struct rc_str input; /* the id as it stands in the catalogue */
+    struct rc_str input; /* the id as the catalogue has it */
     enum rc_message_id id;
     const char *why;
 } rows[] = {
@@ -16,7 +16,7 @@ static const struct {
 #undef ROLLCALL_MESSAGE
 };
 
-/* One line each, lower case, no full stop: they are printed behind an id. */
+/* One line each, lower case, no full stop: they are printed after an id. */
 static void check_line(const char *text)
 {
     size_t n = strlen(text);
@@ -105,12 +105,12 @@ UNIT_TEST(options_are_the_launchs, "errors of options are said once")
             assert_int_equal(rc_message_entry(rows[i].id)->said, RC_SAID_PER_LAUNCH);
 }
 
-UNIT_TEST(is_sorted, "the catalogue is sorted, no id stands twice")
+UNIT_TEST(is_sorted, "the catalogue is sorted, no id comes twice")
 {
     assert_int_equal(UNIT_COUNT(rows), RC_MESSAGE_COUNT);
     for (size_t i = 1; i < UNIT_COUNT(rows); i++)
         if (strcmp(rows[i - 1].input.p, rows[i].input.p) >= 0)
-            fail_msg("%s stands before %s", rows[i - 1].input.p, rows[i].input.p);
+            fail_msg("%s comes before %s", rows[i - 1].input.p, rows[i].input.p);
 }
 
 UNIT_TEST(names_levels, "every level has its name")

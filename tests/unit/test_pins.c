@@ -135,7 +135,7 @@ struct preload_row {
 static const struct preload_row preloads[] = {
     { TEXT("launcher"), "/x/p.so", NULL, "", "/x/p.so", 0, "the list is empty" },
     { TEXT("launcher"), "/x/p.so", "LD_PRELOAD=", "", "/x/p.so", 0, "the list is there, and empty" },
-    { TEXT("launcher"), "/x/p.so", "LD_PRELOAD=/a.so /b.so", "", "/a.so /b.so:/x/p.so", 0, "behind the user's own" },
+    { TEXT("launcher"), "/x/p.so", "LD_PRELOAD=/a.so /b.so", "", "/a.so /b.so:/x/p.so", 0, "after the user's own" },
     { TEXT("launcher"), "/x/p.so", "LD_PRELOAD=/a.so:/x/p.so", "", "/a.so:/x/p.so", 0, "once" },
     { TEXT("launcher,lookup=numeric"), "/x/p.so", "LD_PRELOAD=/a.so", "", "/a.so:/x/l.so:/x/p.so", 0,
       "beside that of look-ups" },

@@ -7,7 +7,7 @@
 
 enum { TASKS = 300, ROUNDS = 60 };
 
-/* Input: the topology; expected: masks of the tasks, parted by blanks. */
+/* Input: the topology; expected: masks of the tasks, blanks between. */
 static const struct {
     struct rc_str input;
     unsigned tasks;

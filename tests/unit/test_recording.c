@@ -23,7 +23,7 @@ static size_t size_of(const char *const *block)
     return size;
 }
 
-UNIT_TEST(reads_all_kinds, "all kinds, whatever stands between them")
+UNIT_TEST(reads_all_kinds, "all kinds, whatever is between them")
 {
     const char *block[16];
     struct rc_here here;

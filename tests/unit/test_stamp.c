@@ -54,12 +54,12 @@ UNIT_ROWS(reads, "stamp reads", good)
 static const struct unit_text bad[] = {
     { NO_TEXT, "not there" },
     { TEXT(""), "empty" },
-    { TEXT("slurm:42.0"), "cut off behind the scope" },
+    { TEXT("slurm:42.0"), "cut off after the scope" },
     { TEXT("slurm:42.0/"), "cut off before the rank" },
-    { TEXT("slurm:42.0/3"), "cut off behind the rank" },
+    { TEXT("slurm:42.0/3"), "cut off after the rank" },
     { TEXT("slurm:42.0/3/"), "cut off before the mode" },
     { TEXT("slurm:42.0/3/work"), "cut off in the mode" },
-    { TEXT("slurm:42.0/3/worker"), "cut off behind the mode" },
+    { TEXT("slurm:42.0/3/worker"), "cut off after the mode" },
     { TEXT("slurm:42.0/3/worker/"), "cut off before the port" },
     { TEXT("slurm:42.0/3/worker/0"), "port 0" },
     { TEXT("slurm:42.0/3/worker/65536"), "a port above 65535" },
@@ -172,12 +172,12 @@ static const struct {
     const char *why;
 } changes[] = {
     { TEXT("RANK=0" RANKS), true, "", NULL, "as it was told" },
-    { TEXT("RANK=9" RANKS), true, "", "0", "rollcall exec behind a script" },
+    { TEXT("RANK=9" RANKS), true, "", "0", "rollcall exec after a script" },
     { TEXT("RANK=0 WORLD_SIZE=2 LOCAL_RANK=5"), true, "", "0", "the local rank alone" },
     { TEXT("RANK=0 WORLD_SIZE=99 LOCAL_RANK=0"), true, "", "0", "the size alone" },
     { TEXT(RANKS), true, "", "0", "rollcall exec where the rank is gone" },
     { TEXT(RANKS), false, "bash" STEPD, NULL, "env -u RANK is a wish" },
-    { TEXT("RANK=9" RANKS), false, "bash" STEPD, "0", "a program behind a script" },
+    { TEXT("RANK=9" RANKS), false, "bash" STEPD, "0", "a program after a script" },
     { TEXT("RANK=9" RANKS), false, "python" STEPD, NULL, "what the program starts" },
     { TEXT("RANK=9" RANKS), false, "bash", NULL, "nothing tells" },
 };

@@ -37,7 +37,7 @@ static const struct unit_text wrong[] = {
     { TEXT(HEAD "-1\n"), "a length below zero" },
     { TEXT(HEAD "+1\n"), "a length with a sign" },
     { TEXT(HEAD " 1\n"), "two blanks" },
-    { TEXT(HEAD "1 \n"), "a blank behind the length" },
+    { TEXT(HEAD "1 \n"), "a blank after the length" },
     { TEXT(HEAD "1\r\n"), "a carriage return" },
     { TEXT(HEAD "0x1\n"), "hexadecimal" },
     { TEXT(HEAD "65537\n"), "a length that is too large" },
@@ -166,8 +166,8 @@ UNIT_TEST(check_cut, "a message that is cut anywhere")
     free(message);
 }
 
-/* What comes behind a message is not taken from the stream together with its body. */
-UNIT_TEST(check_behind, "what comes behind a message stays")
+/* What comes after a message is not taken from the stream together with its body. */
+UNIT_TEST(check_after, "what comes after a message stays")
 {
     struct rc_wire wire;
     char body[256];
