@@ -32,12 +32,6 @@ void rc_spank_bind_prepare(void)
     shared = rc_once_memory(sizeof(*shared));
 }
 
-void rc_spank_bind_forget(void)
-{
-    rc_once_free(shared, sizeof(*shared));
-    shared = NULL;
-}
-
 /* False where Slurm does not tell the task its place. */
 static bool find_place(spank_t spank, const struct rc_context *context, const struct rc_result *result,
                        struct rc_binder *binder)

@@ -8,7 +8,6 @@
 
 /* In user_init: memory that the node's tasks share. */
 void rc_spank_bind_prepare(void);
-void rc_spank_bind_forget(void);
 
 /* Call it in task_init of a resolved task: only there its mask is final. The node's
  * first task asks rollcall-map for the places of all. Each task then binds itself, or

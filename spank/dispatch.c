@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dispatch.c - the plugin as Slurm sees it: its name and its callbacks.
  *
- * An absent callback cannot break a node, so there are only these. None of
+ * An absent callback cannot break a node, so there are only these: what slurmstepd
+ * has of the plugin goes with its process, at the end of the step. None of
  * them fails where that would drain the node or lose the job: everything that
  * is wrong is said by a task, in task_init, the one place where an error stays
  * with the task (measured on 22.05 and 24.11). Slurm up to 24.11 takes only
@@ -84,11 +85,4 @@ int slurm_spank_task_init(spank_t spank, int argc, char *argv[])
     rc_spank_read_arguments(argc, argv);
     rc_spank_batch_begin(spank);
     return rc_spank_task_begin(spank);
-}
-
-int slurm_spank_exit(spank_t spank, int argc, char *argv[])
-{
-    (void)spank, (void)argc, (void)argv;
-    rc_spank_step_end();
-    return 0;
 }

@@ -30,12 +30,6 @@ void rc_spank_meet_prepare(void)
     shared = rc_once_memory(sizeof(*shared));
 }
 
-void rc_spank_meet_forget(void)
-{
-    rc_once_free(shared, sizeof(*shared));
-    shared = NULL;
-}
-
 /* Whether this task has local rank 0. Where RANK 0 is on the node, it is that task. */
 static bool is_first_task(spank_t spank, const struct rc_result *result)
 {

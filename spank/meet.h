@@ -7,9 +7,8 @@
 #include "effects/rank0.h"
 #include "resolve/resolve.h"
 
-/* In user_init and exit: the memory that the tasks share. */
+/* In user_init: the memory that the tasks share. */
 void rc_spank_meet_prepare(void);
-void rc_spank_meet_forget(void);
 
 /* Call it when a task has been resolved. The node's first task holds the port, if RANK
  * 0 is here, and meets the other nodes; the other tasks wait for its answer. Then the

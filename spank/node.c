@@ -30,12 +30,6 @@ void *rc_once_memory(size_t size)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-void rc_once_free(void *memory, size_t size)
-{
-    if (memory)
-        munmap(memory, size);
-}
-
 bool rc_once_begin(struct rc_once *once)
 {
     int now = NOT_YET;
@@ -115,11 +109,6 @@ void rc_spank_outside_remember(void)
     node_root = open_folder("/");
     if (node_root >= 0 && fstat(node_root, &node_root_is) < 0)
         close_folder(&node_root);
-}
-
-void rc_spank_outside_forget(void)
-{
-    close_folder(&node_root);
 }
 
 bool rc_spank_outside_is_elsewhere(void)

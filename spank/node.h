@@ -16,7 +16,6 @@ struct rc_once {
 
 /* Memory that the tasks inherit, zeroed; NULL if it cannot be had. */
 void *rc_once_memory(size_t size);
-void rc_once_free(void *memory, size_t size);
 
 /* True for the first task that asks: it does the work, and calls rc_once_done. */
 bool rc_once_begin(struct rc_once *once);
@@ -34,7 +33,6 @@ bool rc_once_wait(struct rc_once *once, unsigned milliseconds);
 
 /* In user_init, once a node. */
 void rc_spank_outside_remember(void);
-void rc_spank_outside_forget(void);
 
 /* Whether the task's root folder is another than the node's was in user_init. */
 bool rc_spank_outside_is_elsewhere(void);

@@ -309,14 +309,3 @@ bool rc_spank_step_is_elsewhere(const struct rc_result *found)
     /* before the nodes meet, the node has not looked it up yet: what it finds then depends on their answer */
     return look_up(found, has_found ? shared->found : own)->elsewhere;
 }
-
-void rc_spank_step_end(void)
-{
-    free(block);
-    block = NULL;
-    rc_once_free(shared, sizeof(*shared));
-    shared = NULL;
-    rc_spank_meet_forget();
-    rc_spank_bind_forget();
-    rc_spank_outside_forget();
-}

@@ -35,8 +35,6 @@ void rc_spank_step_prepare(spank_t spank);
  * memory, so what one task would keep for all is each one's own. */
 void rc_spank_step_begin(spank_t spank);
 
-void rc_spank_step_end(void);
-
 /* What step_begin found. */
 const struct rc_spank_step *rc_spank_step(void);
 

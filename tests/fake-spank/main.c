@@ -319,7 +319,6 @@ static void play_node(uint32_t index)
     call_plugin("user_init");
     play_tasks(&scenario.node[index]);
     print_env("stepd", now.env, 0);
-    call_plugin("exit");
     dlclose(plugin);
 }
 
@@ -338,7 +337,6 @@ static void play_command(void)
     }
     if (call_option(0) == 0 && call_plugin("init_post_opt") == 0 && scenario.context == S_CTX_LOCAL)
         call_plugin("local_user_init");
-    call_plugin("exit");
     print_env("command", environ, 0);
 }
 

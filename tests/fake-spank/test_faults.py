@@ -9,7 +9,7 @@ from test_plugin import EVEN, SCOPE, is_worker, untouched
 ITEMS = ["S_JOB_ID", "S_JOB_STEPID", "S_JOB_NNODES", "S_JOB_NODEID", "S_JOB_LOCAL_TASK_COUNT",
          "S_JOB_TOTAL_TASK_COUNT", "S_JOB_ARGV", "S_JOB_ENV", "S_TASK_ID", "S_TASK_GLOBAL_ID",
          "S_JOB_LOCAL_TO_GLOBAL_ID"]
-CALLBACKS = ["init", "option", "init_post_opt", "user_init", "exit"]
+CALLBACKS = ["init", "option", "init_post_opt", "user_init"]
 NAMES = ["RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "GROUP_RANK",
          "GROUP_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", SCOPE]
 GARBAGE = ["", "-1", "+1", " 1", "1 ", "0x1", "007", "1e3", "1.0", "4294967295", "4294967296",
@@ -67,7 +67,7 @@ def test_entries_that_are_none(host):
     is_worker(host.step(EVEN, ["worker"], entries=entries), EVEN)
 
 
-@pytest.mark.parametrize("callback", ["init_post_opt", "user_init", "exit"])
+@pytest.mark.parametrize("callback", ["init_post_opt", "user_init"])
 def test_a_callback_that_does_not_come(host, callback):
     played = host.step(EVEN, ["worker"], extra=[("skip", callback)])
     is_worker(played, EVEN)

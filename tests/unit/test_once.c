@@ -54,10 +54,8 @@ long __wrap_syscall(long number, ...)
 
 static void renew(void)
 {
-    rc_once_free(once, sizeof(*once));
     once = rc_once_memory(sizeof(*once));
     assert_non_null(once);
-    rc_once_free(sleeps, sizeof(*sleeps));
     sleeps = rc_once_memory(sizeof(*sleeps));
     assert_non_null(sleeps);
 }
