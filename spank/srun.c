@@ -60,14 +60,6 @@ static bool is_on_command_line(void)
     return !wanted[matched];
 }
 
-static bool may_be_arbitrary(void)
-{
-    const char *distribution = getenv("SLURM_DISTRIBUTION");
-
-    return getenv("SLURM_HOSTFILE") || getenv("SLURM_ARBITRARY_NODELIST") ||
-           (distribution && !strncasecmp(distribution, "arb", 3)) || is_on_command_line();
-}
-
 /* From 26.05 on block distributions follow the network (slurmorder.c). An older srun may have a newer
  * slurmctld; in a job it sees its own node's place. */
 static bool may_follow_network(void)
@@ -84,9 +76,12 @@ static bool may_follow_network(void)
 /* Asking slurmctld costs a message per step, so it is asked only where there is a sign. */
 static bool may_be_unlisted(spank_t spank)
 {
+    const char *distribution = getenv("SLURM_DISTRIBUTION");
     uint32_t nodes;
 
-    return may_be_arbitrary() || (may_follow_network() && rc_spank_number(spank, S_JOB_NNODES, &nodes) && nodes > 1);
+    return getenv("SLURM_HOSTFILE") || getenv("SLURM_ARBITRARY_NODELIST") ||
+           (distribution && !strncasecmp(distribution, "arb", 3)) || is_on_command_line() ||
+           (may_follow_network() && rc_spank_number(spank, S_JOB_NNODES, &nodes) && nodes > 1);
 }
 
 /* Cyclic and plane go by the node list, and their tasks see in SLURM_DISTRIBUTION that they do. */
@@ -198,16 +193,6 @@ enum { ABOVE = 16, ARGUMENTS_SIZE = 96, VARIABLE_SIZE = 128 };
 /* Weak for the same reason. */
 extern slurm_conf_t slurm_conf __attribute__((weak));
 
-/* SrunPortRange: firewalls let the nodes through to these ports of srun. */
-static void port_range(uint16_t *first, uint16_t *last)
-{
-    const uint16_t *range = &slurm_conf ? slurm_conf.srun_port_range : NULL;
-    bool is_set = range && range[0] && range[0] <= range[1];
-
-    *first = is_set ? range[0] : 0;
-    *last = is_set ? range[1] : 0;
-}
-
 static int raise_descriptor(int fd)
 {
     int raised = fcntl(fd, F_DUPFD_CLOEXEC, ABOVE);
@@ -248,24 +233,18 @@ static bool start_program(int listener, int life, const char *token, const struc
     return good;
 }
 
-static bool may_have_server(const struct rc_options *options)
-{
-    return (options->exchange == RC_EXCHANGE_UNSET || options->exchange == RC_EXCHANGE_AUTO ||
-            options->exchange == RC_EXCHANGE_SRUN) &&
-           !getenv("SLURM_HET_SIZE");
-}
-
 /* The write end of the pipe stays open in srun, and nowhere else: its end is the
  * server's sign to leave. */
 static bool open_server(const struct rc_server_settings *settings, char token[RC_WIRE_TOKEN + 1], uint16_t *port)
 {
-    uint16_t first, last;
+    /* SrunPortRange: firewalls let the nodes through to these ports of srun */
+    const uint16_t *range = &slurm_conf ? slurm_conf.srun_port_range : NULL;
+    bool is_set = range && range[0] && range[0] <= range[1];
     int life[2] = { -1, -1 };
     int listener = -1;
     bool good = false;
 
-    port_range(&first, &last);
-    if (rc_wire_new_token(token) < 0 || (listener = rc_listen(first, last, port)) < 0)
+    if (rc_wire_new_token(token) < 0 || (listener = rc_listen(is_set ? range[0] : 0, is_set ? range[1] : 0, port)) < 0)
         return false;
     listener = raise_descriptor(listener);
     if (pipe2(life, O_CLOEXEC) == 0) {
@@ -303,8 +282,8 @@ static const char *start_server(spank_t spank, const struct rc_options *options,
     uint32_t step;
     uint16_t port;
 
-    if (!may_have_server(options) || !read_settings(spank, options, &settings, &step) ||
-        !open_server(&settings, token, &port))
+    if (options->exchange == RC_EXCHANGE_OFF || options->exchange == RC_EXCHANGE_PMIX || getenv("SLURM_HET_SIZE") ||
+        !read_settings(spank, options, &settings, &step) || !open_server(&settings, token, &port))
         return "";
     return rc_step_server_write(arena, token, port, settings.job, step);
 }

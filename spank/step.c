@@ -20,6 +20,9 @@
 
 enum { SYNTHETIC_MAX = 9, TEXT_SIZE = 4608 };
 
+static struct rc_spank_step step;
+static struct rc_result result;
+
 /* The variables that Slurm sets only when a task starts. They are put in front of the
  * step's own block, so that they win over those that srun inherited, such as an outer
  * step's rank. */
@@ -73,41 +76,39 @@ static bool put_first_task(spank_t spank, const struct rc_env *env, struct block
  * components this node's place is not right, because Slurm's items count within the
  * component and the environment over all; the mode does not depend on it.
  *
- * Recognises the node's first task, as it will be, in the step's environment (step->env, of which result->env is an
- * index). RC_MODE_AUTO where that does not work: each task decides then. Writes why into
- * *reason; overwrites *result. */
-static enum rc_mode find_node_mode(spank_t spank, const struct rc_context *step, struct rc_result *result,
-                                   struct rc_arena *reason)
+ * Recognises the node's first task, as it will be, in the step's environment (env, of which result.env is an index).
+ * Where that does not work, each task decides. Overwrites result. */
+static void decide_mode(spank_t spank, const char *const *env)
 {
     char text[TEXT_SIZE];
     struct block block = { .arena = { .base = text, .size = sizeof(text) } };
-    struct rc_context context = *step; /* not indexed: of another block */
-    enum rc_mode mode = RC_MODE_AUTO;
+    struct rc_arena reason = { .base = step.reason, .size = sizeof(step.reason) };
+    struct rc_context context = {
+        .command_read = true,
+        .options = step.options,
+        .local_port_first = step.local_port_first,
+        .local_port_last = step.local_port_last,
+        .slurm_certain = true,
+    };
     size_t n = 0;
 
-    while (step->env[n])
+    step.mode = RC_MODE_AUTO;
+    while (env[n])
         n++;
-    block.entry = malloc((SYNTHETIC_MAX + n + 1) * sizeof(*block.entry));
-    if (!block.entry)
-        return RC_MODE_AUTO;
-    if (put_first_task(spank, &result->env, &block)) {
-        for (size_t i = 0; i <= n; i++)
-            block.entry[block.count + i] = step->env[i];
+    block.entry = step.understood ? malloc((SYNTHETIC_MAX + n + 1) * sizeof(*block.entry)) : NULL;
+    if (block.entry && put_first_task(spank, &result.env, &block)) {
+        memcpy(block.entry + block.count, env, (n + 1) * sizeof(*env));
         context.env = block.entry;
         /* the tasks report errors, because they see the whole environment */
-        mode = rc_resolve_mode(&context, result);
-        if (mode != RC_MODE_AUTO && result->mode_reason)
-            rc_format(reason, "%s", result->mode_reason);
+        step.mode = rc_resolve_mode(&context, &result);
+        if (step.mode != RC_MODE_AUTO && result.mode_reason)
+            rc_format(&reason, "%s", result.mode_reason);
     }
     free(block.entry);
-    return mode;
 }
 
 /* slurm.h: SLURM_MAX_NORMAL_STEP_ID; batch, extern, interactive and pending are above */
 static const uint32_t first_special_step = 0xfffffff0u;
-
-static struct rc_spank_step step;
-static struct rc_result result;
 
 /* Memory that the tasks share: which one prints for the node, and what one has looked
  * up for all. */
@@ -201,22 +202,6 @@ static const char **copy_block(const char *const *env)
     }
     copy[count] = NULL;
     return copy;
-}
-
-/* Decides the mode of all tasks of this node. Where it cannot, each task decides. */
-static void decide_mode(spank_t spank, const char *const *env)
-{
-    struct rc_arena reason = { .base = step.reason, .size = sizeof(step.reason) };
-    struct rc_context context = {
-        .env = env,
-        .command_read = true,
-        .options = step.options,
-        .local_port_first = step.local_port_first,
-        .local_port_last = step.local_port_last,
-        .slurm_certain = true,
-    };
-
-    step.mode = step.understood ? find_node_mode(spank, &context, &result, &reason) : RC_MODE_AUTO;
 }
 
 void rc_spank_step_prepare(spank_t spank)

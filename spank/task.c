@@ -70,7 +70,8 @@ static const char *format_count(uint32_t number, const char *unknown, struct rc_
     return number != RC_UNKNOWN && number > 0 ? rc_format_number(arena, number) : unknown;
 }
 
-static void write_line(const struct rc_result *result, const struct rc_messages *messages, bool set)
+/* The step's identity was set, or refused. Where no log= was given, nothing. */
+static void log_step(const struct rc_result *result, const struct rc_messages *messages, bool set)
 {
     char text[LINE_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -100,36 +101,19 @@ static void write_line(const struct rc_result *result, const struct rc_messages 
                    (unsigned)result->master.port, *ids ? ", " : "", ids);
 }
 
-/* The step's identity was set, or refused. Where no log= was given, nothing. */
-static void spank_event_set(const struct rc_result *result)
-{
-    write_line(result, &result->messages, true);
-}
-
-static void spank_event_refused(const struct rc_result *result, const struct rc_messages *messages)
-{
-    write_line(result, messages, false);
-}
-
 /* Which of a task's messages the user reads, and from which task: columns of messages.def. */
 
-static unsigned find_error(const struct rc_messages *messages)
+/* Prints the first error: once a step if it is the same on all nodes, else once a node.
+ * False if another task prints it. */
+static bool report_error(spank_t spank, const struct rc_messages *messages)
 {
+    const struct rc_spank_step *step = rc_spank_step();
+    bool everywhere;
     unsigned i = 0;
 
     while (i < messages->count && rc_message_entry(messages->list[i].id)->level != RC_LEVEL_ERROR)
         i++;
-    return i;
-}
-
-/* Prints the first error: once a step if it is the same on all nodes, else once a node.
- * False if another task prints it. */
-static bool spank_report_error(spank_t spank, const struct rc_messages *messages)
-{
-    const struct rc_spank_step *step = rc_spank_step();
-    unsigned i = find_error(messages);
-    bool everywhere = i == messages->count || rc_message_entry(messages->list[i].id)->said == RC_SAID_PER_LAUNCH;
-
+    everywhere = i == messages->count || rc_message_entry(messages->list[i].id)->said == RC_SAID_PER_LAUNCH;
     if ((everywhere && !step->first_node) || !rc_spank_step_speaks(spank))
         return false;
     if (i == messages->count) /* the message did not fit into the list */
@@ -142,7 +126,7 @@ static bool spank_report_error(spank_t spank, const struct rc_messages *messages
 
 /* Prints warnings, if this is the task of RANK 0. With ROLLCALL_DEBUG also notes, the
  * mode and the master's address. */
-static void spank_report_warnings(const struct rc_result *result)
+static void report_warnings(const struct rc_result *result)
 {
     const struct rc_spank_step *step = rc_spank_step();
     const struct rc_master *master = &result->master;
@@ -246,11 +230,11 @@ struct task {
  * asked, the job runs as without rollcall: nobody knows of a port that this task holds. */
 static int give_up(struct task *task, const struct rc_messages *messages)
 {
-    bool spoke = spank_report_error(task->spank, messages);
+    bool spoke = report_error(task->spank, messages);
 
     rc_spank_meet_finish();
     if (spoke)
-        spank_event_refused(rc_spank_result(), messages);
+        log_step(rc_spank_result(), messages, false);
     rc_port_release(task->held);
     if (!rc_spank_step()->options.by_user)
         return 0;
@@ -310,18 +294,11 @@ static bool resolve_task(struct task *task)
     return status == RC_RESOLVED;
 }
 
-/* Lets the nodes agree on the port of RANK 0 and compare what they know. */
-static bool meet_nodes(struct task *task)
-{
-    return rc_spank_meet(task->spank, &task->context, task->result, &task->rank0, &task->held);
-}
-
 /* Checks once for all tasks of this node whether it can resolve MASTER_ADDR. */
 static bool find_master(struct task *task)
 {
-    if (!rc_lookup_is_needed(task->result))
-        return true;
-    return rc_lookup_apply(&task->context, task->result, rc_spank_step_lookup(task->result));
+    return !rc_lookup_is_needed(task->result) ||
+           rc_lookup_apply(&task->context, task->result, rc_spank_step_lookup(task->result));
 }
 
 /* In RANK 0 only: checks that MASTER_ADDR is its own, and holds the port, if the
@@ -336,7 +313,7 @@ static bool hold_port(struct task *task)
         return false;
     /* the tasks of other nodes have their ranks already: if the user did not ask for
      * rollcall, this one gets its rank too, even without the port */
-    spank_report_error(task->spank, &result->messages);
+    report_error(task->spank, &result->messages);
     return true;
 }
 
@@ -355,7 +332,7 @@ static bool apply_plan(struct task *task)
     /* the environment block has moved, and replaced entries are freed */
     rc_env_index(&result->env, first ? rc_spank_environment(task->spank) : NULL);
     if (first)
-        spank_event_set(result);
+        log_step(result, &result->messages, true);
     return true;
 }
 
@@ -370,10 +347,11 @@ int rc_spank_task_begin(spank_t spank)
     if (!step->understood)
         return give_up(&task, &step->wrong);
     describe_task(&task);
-    if (!resolve_task(&task) || !meet_nodes(&task) || !find_master(&task) || !hold_port(&task))
+    if (!resolve_task(&task) || !rc_spank_meet(spank, &task.context, task.result, &task.rank0, &task.held) ||
+        !find_master(&task) || !hold_port(&task))
         return give_up(&task, &task.result->messages);
     rc_spank_bind(spank, &task.context, task.result);
-    spank_report_warnings(task.result);
+    report_warnings(task.result);
     if (!apply_plan(&task))
         return give_up(&task, &task.result->messages);
     return 0;
