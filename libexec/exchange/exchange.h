@@ -14,6 +14,9 @@
  * prints the answer or one line failed=WHY. Returns an exit status: 0 or 1. */
 int exchange_node(void);
 
+/* Prints failed=WHAT: WHY. Returns 1, the exit status. */
+int exchange_fail(const char *what, const char *why);
+
 /* The argument with which this program is its own child, and what it does then: it prints what the node has
  * (lib/inventory). Returns an exit status, likewise. */
 #define EXCHANGE_INVENTORY "inventory"

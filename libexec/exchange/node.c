@@ -88,8 +88,6 @@ char *exchange_ask_pmix(const char *argument, struct rc_str input, uint32_t mill
 
 /* One node's part in the exchange. */
 
-extern char **environ;
-
 /* How long a node waits beyond the server's deadline. The server counts from the first
  * node's arrival, and every node is to hear the server's decision before its own time is up. */
 enum { BEYOND_MS = 1500, LINE_SIZE = 8192 };
@@ -97,7 +95,7 @@ enum { BEYOND_MS = 1500, LINE_SIZE = 8192 };
 /* For files of devices, of which one may not answer. Most nodes take some milliseconds. */
 enum { INVENTORY_MS = 300 };
 
-static int print_failed(const char *what, const char *why)
+int exchange_fail(const char *what, const char *why)
 {
     printf("failed=%s: %s\n", what, why);
     return 1;
@@ -133,7 +131,7 @@ static int request_from_server(const struct rc_request *request, const struct rc
     int rc = rc_client_request(endpoint, request->entry, milliseconds, &answer, &part);
 
     if (rc < 0)
-        return part.heard ? print_lost(strerror(-rc)) : print_failed("the rendezvous server", strerror(-rc));
+        return part.heard ? print_lost(strerror(-rc)) : exchange_fail("the rendezvous server", strerror(-rc));
     fputs(answer.text, stdout);
     free(answer.text);
     return 0;
@@ -154,15 +152,15 @@ static int receive_all(const struct rc_request *request)
     int rc = listener < 0 ? listener : rc_wire_new_token(token);
 
     if (rc < 0)
-        return print_failed("a socket", strerror(-rc));
+        return exchange_fail("a socket", strerror(-rc));
     endpoint = exchange_write_endpoint(token, port, &arena);
     server = rc_server_create(listener, token);
     if (!server)
-        return print_failed("the rendezvous server", strerror(ENOMEM));
+        return exchange_fail("the rendezvous server", strerror(ENOMEM));
     print_sent();
     if (!exchange_ask_pmix("put", rc_str(endpoint), request->seconds * 1000, line, sizeof(line))) {
         rc_server_destroy(server);
-        return print_failed("PMIx", line);
+        return exchange_fail("PMIx", line);
     }
     verdict.check = request->check;
     verdict.same = request->same;
@@ -173,7 +171,7 @@ static int receive_all(const struct rc_request *request)
     if (rc == 0)
         fputs(rc_answer_write(&verdict.answer, &arena), stdout);
     rc_server_destroy(server);
-    return rc < 0 ? print_failed("the rendezvous server", strerror(-rc)) : 0;
+    return rc < 0 ? exchange_fail("the rendezvous server", strerror(-rc)) : 0;
 }
 
 static int find_and_request(const struct rc_request *request)
@@ -185,10 +183,10 @@ static int find_and_request(const struct rc_request *request)
     uint32_t used;
 
     if (!exchange_ask_pmix("get", rc_str(""), request->seconds * 1000, line, sizeof(line)))
-        return print_failed("PMIx", line);
+        return exchange_fail("PMIx", line);
     used = (uint32_t)(rc_milliseconds() - start);
     if (!rc_endpoint_read(rc_program_reason(rc_str(line), "endpoint="), &endpoint))
-        return print_failed("PMIx", "what the node of rank 0 put there is no endpoint");
+        return exchange_fail("PMIx", "what the node of rank 0 put there is no endpoint");
     return request_from_server(request, &endpoint, used < all ? all - used : 1);
 }
 
@@ -210,7 +208,7 @@ int exchange_lookup(void)
     const char *answer;
 
     if (!rc_pairs_read(read_input(), '\n', &rc_lookup_question_form, &asked) || !asked.addr.p)
-        return print_failed("the question", "cannot be read");
+        return exchange_fail("the question", "cannot be read");
     rc_lookup_find(&asked, &lookup, &arena);
     answer = rc_pairs_write(&rc_lookup_form, &lookup, &arena);
     return answer && fputs(answer, stdout) >= 0 && fflush(stdout) == 0 ? 0 : 1;
@@ -263,7 +261,7 @@ int exchange_node(void)
     int status;
 
     if (!rc_request_read(read_input(), &request))
-        return print_failed("the request", "cannot be read");
+        return exchange_fail("the request", "cannot be read");
     add_inventory(&request);
     if (request.transport == RC_TRANSPORT_SRUN)
         status = request_from_server(&request, &request.endpoint, request.seconds * 1000 + BEYOND_MS);

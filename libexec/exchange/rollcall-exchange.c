@@ -118,20 +118,22 @@ static int serve_srun(const struct rc_server_settings *settings)
 
 int main(int argc, char **argv)
 {
+    static const struct {
+        const char *argument;
+        int (*answer)(void);
+    } questions[] = {
+        { RC_EXCHANGE_NODE, exchange_node },
+        { EXCHANGE_INVENTORY, exchange_inventory },
+        { RC_LOOKUP_ARGUMENT, exchange_lookup },
+    };
     struct rc_server_settings settings;
 
-    if (argc == 2 && strcmp(argv[1], RC_EXCHANGE_NODE) == 0) {
-        /* the answer is of no use once the task is gone */
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        return is_answer_read() ? exchange_node() : 1;
-    }
-    if (argc == 2 && strcmp(argv[1], EXCHANGE_INVENTORY) == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        return exchange_inventory();
-    }
-    if (argc == 2 && strcmp(argv[1], RC_LOOKUP_ARGUMENT) == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        return exchange_lookup();
+    for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++) {
+        if (argc == 2 && strcmp(argv[1], questions[i].argument) == 0) {
+            /* the answer is of no use once the task is gone */
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            return is_answer_read() ? questions[i].answer() : 1;
+        }
     }
     if (argc == 2 && strcmp(argv[1], RC_EXCHANGE_STORE) == 0) {
         close_from(STDERR_FILENO + 1);

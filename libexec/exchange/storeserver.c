@@ -234,12 +234,6 @@ static bool read_request(struct request *request)
            request->owner > 0 && request->seconds > 0;
 }
 
-static int print_failed(const char *what, const char *why)
-{
-    printf("failed=%s: %s\n", what, why);
-    return 1;
-}
-
 /* Writes the endpoint into store->where, and gives it to PMIx where other nodes need it. */
 static int publish_endpoint(struct store *store, const char *token, uint16_t port)
 {
@@ -253,7 +247,7 @@ static int publish_endpoint(struct store *store, const char *token, uint16_t por
     }
     exchange_write_endpoint(token, port, &arena);
     if (!exchange_ask_pmix("put-store", rc_str(store->where), store->request.seconds * 1000, line, sizeof(line)))
-        return print_failed("PMIx", line);
+        return exchange_fail("PMIx", line);
     return 0;
 }
 
@@ -270,7 +264,7 @@ int exchange_start_store(void)
     for (int i = 0; i < OWNERS; i++)
         store.owner[i].fd = -1;
     if (!read_request(&store.request))
-        return print_failed("the request", "cannot be read");
+        return exchange_fail("the request", "cannot be read");
     store.caller = rc_local_listen(store.request.name);
     if (store.caller == -EADDRINUSE) {
         printf("taken=%s\n", store.request.name);
@@ -279,14 +273,14 @@ int exchange_start_store(void)
     listener = store.caller < 0 ? store.caller : rc_listen(0, 0, &port);
     rc = listener < 0 ? listener : rc_wire_new_token(token);
     if (rc < 0)
-        return print_failed("a socket", strerror(-rc));
+        return exchange_fail("a socket", strerror(-rc));
     server = rc_server_create(listener, token);
     if (!server)
-        return print_failed("the store", strerror(ENOMEM));
+        return exchange_fail("the store", strerror(ENOMEM));
     rc = publish_endpoint(&store, token, port);
     child = rc ? 0 : fork();
     if (child < 0)
-        rc = print_failed("a process", strerror(errno));
+        rc = exchange_fail("a process", strerror(errno));
     else if (child > 0)
         printf("store=%s\n", store.where);
     else if (!rc)

@@ -10,22 +10,35 @@
 #include "roll/check.h"
 #include "roll/netorder.h"
 
-/* A task without an entry has asked no server, and computes its port. */
-static bool are_all_tasks(const struct rc_roll *rolls, size_t count)
+/* What the entries say together. */
+struct sum {
+    uint64_t tasks;
+    uint32_t world;
+    bool asks_order;              /* then each node holds a port, and one is to be the node of RANK 0 */
+    bool has_dead;                /* a node whose tasks do not start: all others would wait for them in vain */
+    bool has_absent;              /* a node that does not hear the answer */
+    const struct rc_roll *holder; /* of the port, which is that of RANK 0; NULL: none */
+};
+
+static struct sum add_up(const struct rc_roll *rolls, size_t count)
 {
-    uint64_t tasks = 0;
-    uint32_t world = 0;
+    struct sum sum = { .tasks = 0 };
 
     for (size_t i = 0; i < count; i++) {
         struct rc_str rest = rolls[i].tasks;
         uint32_t first, last;
 
-        if (rolls[i].world > world)
-            world = rolls[i].world;
         while (rc_roll_next_range(&rest, &first, &last))
-            tasks += last - first + UINT64_C(1);
+            sum.tasks += last - first + UINT64_C(1);
+        if (rolls[i].world > sum.world)
+            sum.world = rolls[i].world;
+        sum.asks_order = sum.asks_order || rolls[i].place.p;
+        sum.has_dead = sum.has_dead || rolls[i].dead.p;
+        sum.has_absent = sum.has_absent || rolls[i].absent.p;
+        if (!sum.holder && rolls[i].port)
+            sum.holder = &rolls[i];
     }
-    return tasks >= world;
+    return sum;
 }
 
 /* Sorts a copy: the server keeps the entries in the order in which they came. */
@@ -51,15 +64,6 @@ static void find_order(struct rc_answer *answer, const struct rc_roll *rolls, si
     free(sorted);
 }
 
-/* Whether the nodes ask for an order. Then each holds a port, and one is to be the node of RANK 0. */
-static bool ask_for_order(const struct rc_roll *rolls, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (rolls[i].place.p)
-            return true;
-    return false;
-}
-
 /* The node of RANK 0, of nodes that ask for an order. NULL where it has not answered. */
 static const struct rc_roll *find_first(const struct rc_answer *answer, const struct rc_roll *rolls, size_t count)
 {
@@ -73,34 +77,6 @@ static const struct rc_roll *find_first(const struct rc_answer *answer, const st
             return &rolls[i];
     }
     return NULL;
-}
-
-/* The node that holds the port, which is that of RANK 0. */
-static const struct rc_roll *find_holder(const struct rc_roll *rolls, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (rolls[i].port)
-            return &rolls[i];
-    return NULL;
-}
-
-/* Where one node's tasks do not start, whatever the reason, all others would wait
- * for them in vain. */
-static bool has_dead_node(const struct rc_roll *rolls, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (rolls[i].dead.p)
-            return true;
-    return false;
-}
-
-/* Such a node does not hear the answer. */
-static bool has_absent_node(const struct rc_roll *rolls, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (rolls[i].absent.p)
-            return true;
-    return false;
 }
 
 static bool has_odd_node(const struct rc_messages *findings)
@@ -118,19 +94,19 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
     struct rc_arena arena = { .base = verdict->text, .size = sizeof(verdict->text) };
     /* the server knows no counts of its own, so the order of the entries cannot matter */
     const struct rc_roll_known known = { .deadline = verdict->seconds, .item_lines = RC_ITEM_LINES };
-    const struct rc_roll *first;
+    const struct sum sum = add_up(rolls, count);
+    const struct rc_roll *first = sum.holder;
     struct rc_answer others;
 
     if (verdict->check != RC_CHECK_OFF && !rc_roll_check(rolls, count, &known, &answer->findings, NULL, &arena))
         rc_message_add(&answer->findings, RC611, "the nodes could not be compared: out of memory; the tasks start");
-    complete = complete && are_all_tasks(rolls, count) && !has_absent_node(rolls, count);
-    if (ask_for_order(rolls, count)) {
+    /* a task without an entry has asked no server, and computes its port */
+    complete = complete && sum.tasks >= sum.world && !sum.has_absent;
+    if (sum.asks_order) {
         find_order(answer, rolls, count, complete, &arena);
         first = find_first(answer, rolls, count);
-    } else {
-        first = find_holder(rolls, count);
     }
-    answer->stop = has_dead_node(rolls, count) || (first && first->busy.p) ||
+    answer->stop = sum.has_dead || (first && first->busy.p) ||
                    (verdict->check == RC_CHECK_STOP && answer->findings.has_error) ||
                    (verdict->check == RC_CHECK_STRICT && answer->findings.count > 0) ||
                    (verdict->same == RC_CHECK_STOP && has_odd_node(&answer->findings));
