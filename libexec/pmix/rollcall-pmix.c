@@ -19,12 +19,13 @@ enum { LINE_SIZE = 4096, PAUSE_FIRST_MS = 1, PAUSE_LAST_MS = 50 };
 /* Puts the line on standard input where the others find it. 0, or -1 after pmix_fail().
  * No fence: on Slurm one without data is no barrier, and one that a single task does
  * not reach holds up all others. A key that is written once needs none. */
-static int pmix_put_endpoint(const char *key)
+static int put_endpoint(const pmix_proc_t *self, const char *key)
 {
     char line[LINE_SIZE];
     pmix_value_t value = { .type = PMIX_STRING, .data.string = line };
     pmix_status_t status;
 
+    (void)self;
     if (!fgets(line, sizeof(line), stdin))
         return pmix_fail("program", "nothing to put", "");
     line[strcspn(line, "\n")] = '\0';
@@ -34,19 +35,13 @@ static int pmix_put_endpoint(const char *key)
     return status == PMIX_SUCCESS ? 0 : pmix_fail("server", "PMIx_Put", pmix_library.error_string(status));
 }
 
-static void pause_for(int milliseconds)
-{
-    const struct timespec t = { .tv_nsec = milliseconds * 1000000L };
-
-    nanosleep(&t, NULL);
-}
-
 /* Prints what rank 0 has put there, as "endpoint=TEXT", as soon as it has: until
  * then it asks again and again, and blocks where the server does (PMIx 4
  * without end, 5 not at all: measured). The process's own deadline ends it. */
-static int pmix_print_endpoint(const pmix_proc_t *self, const char *key)
+static int print_endpoint(const pmix_proc_t *self, const char *key)
 {
     for (int pause = PAUSE_FIRST_MS;; pause = 2 * pause < PAUSE_LAST_MS ? 2 * pause : PAUSE_LAST_MS) {
+        const struct timespec time = { .tv_nsec = pause * 1000000L };
         pmix_status_t status;
         const pmix_value_t *value = pmix_find_value(self, 0, key, &status);
 
@@ -57,7 +52,7 @@ static int pmix_print_endpoint(const pmix_proc_t *self, const char *key)
         /* not there yet, by two names */
         if (status != PMIX_ERR_NOT_FOUND && status != PMIX_ERR_TIMEOUT)
             return pmix_fail_key(key, 0, value ? "is no text" : pmix_library.error_string(status));
-        pause_for(pause);
+        nanosleep(&time, NULL);
     }
 }
 
@@ -93,38 +88,37 @@ static void set_deadline(unsigned seconds)
     alarm(seconds);
 }
 
-static bool is_verb(const char *what)
-{
-    static const char *const verbs[] = { "job", "put", "get", "put-store", "get-store" };
-
-    for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
-        if (strcmp(what, verbs[i]) == 0)
-            return true;
-    return false;
-}
-
-static int answer_to(const char *what, const pmix_proc_t *self)
-{
-    const char *key = strstr(what, "-store") ? KEY_OF_STORE : KEY_OF_SERVER;
-
-    return *what == 'j' ? pmix_print_job(self) : *what == 'p' ? pmix_put_endpoint(key) : pmix_print_endpoint(self, key);
-}
+static const struct verb {
+    const char *name;
+    int (*answer)(const pmix_proc_t *self, const char *key);
+    const char *key;
+    unsigned seconds;
+} verbs[] = {
+    { "job", NULL, NULL, DEADLINE },
+    { "put", put_endpoint, KEY_OF_SERVER, DEADLINE_OF_ENDPOINT },
+    { "get", print_endpoint, KEY_OF_SERVER, DEADLINE_OF_ENDPOINT },
+    { "put-store", put_endpoint, KEY_OF_STORE, DEADLINE_OF_ENDPOINT },
+    { "get-store", print_endpoint, KEY_OF_STORE, DEADLINE_OF_ENDPOINT },
+};
 
 int main(int argc, char **argv)
 {
-    const char *what = argc == 2 ? argv[1] : "";
+    const struct verb *verb = verbs;
+    const struct verb *end = verbs + sizeof(verbs) / sizeof(*verbs);
     pmix_proc_t self;
     pmix_status_t status;
     int connection;
     int answer;
 
-    if (!is_verb(what)) {
+    while (verb < end && (argc != 2 || strcmp(argv[1], verb->name) != 0))
+        verb++;
+    if (verb == end) {
         fputs("usage: rollcall-pmix job|put|get|put-store|get-store (rollcall's own; see rollcall --help)\n", stderr);
         return 2;
     }
     /* the answer is of no use once the caller is gone */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    set_deadline(*what == 'j' ? DEADLINE : DEADLINE_OF_ENDPOINT);
+    set_deadline(verb->seconds);
     memset(&self, 0, sizeof(self));
     if (pmix_open_library() < 0)
         return 1;
@@ -135,7 +129,7 @@ int main(int argc, char **argv)
         return 1;
     }
     connection = pmix_connection_copy();
-    answer = answer_to(what, &self);
+    answer = verb->answer ? verb->answer(&self, verb->key) : pmix_print_job(&self);
     pmix_library.finalize(NULL, 0);
     pmix_connection_hand_over(connection);
     return answer < 0 || fflush(stdout) != 0;
