@@ -88,11 +88,6 @@ static int print_text(const struct roster *roster)
     return print_exclude(roster, "\n");
 }
 
-static int print_json(const struct roster *roster)
-{
-    return cli_roster_print_json(roster) < 0 ? console_fail("out of memory") : STATUS_RESOLVED;
-}
-
 /* Reads the page that was installed. Returns its marker, or NULL after one line on standard error. */
 static const char *read_page(char page[PAGE_SIZE])
 {
@@ -126,7 +121,7 @@ static int print_page(const struct roster *roster)
     if (!marker)
         return STATUS_USAGE;
     fwrite(page, 1, (size_t)(marker - page), stdout);
-    status = print_json(roster);
+    status = cli_roster_print_json(roster);
     fputs(marker + strlen(MARKER), stdout);
     return status;
 }
@@ -137,7 +132,7 @@ static int print_form(const struct roster *roster, enum form form)
 {
     switch (form) {
     case FORM_JSON:
-        return print_json(roster);
+        return cli_roster_print_json(roster);
     case FORM_HTML:
         return print_page(roster);
     case FORM_EXCLUDE:
@@ -147,15 +142,6 @@ static int print_form(const struct roster *roster, enum form form)
     }
     paint_choose();
     return print_text(roster);
-}
-
-/* A script that asks for nodes to leave out goes on when there are some. */
-static int print_roster(const struct roster *roster, enum form form, bool is_first)
-{
-    int status = is_first ? print_form(roster, form) : STATUS_RESOLVED;
-    bool wrong = form != FORM_EXCLUDE && roster->findings.count > 0;
-
-    return status == STATUS_RESOLVED && wrong ? STATUS_CONTRADICTION : status;
 }
 
 /* A job's number, or a step's: the roll is asked from a step of the same job. */
@@ -176,8 +162,12 @@ static int check_step(const char *pid, enum form form)
     struct roster roster = { .count = 0 };
     int status = STATUS_USAGE;
 
-    if (cli_stepserver_find(&server, pid) == 0 && cli_roster_ask(&roster, &server) == 0)
-        status = print_roster(&roster, form, cli_stepserver_is_first_to_ask(&server));
+    if (cli_stepserver_find(&server, pid) == 0 && cli_roster_ask(&roster, &server) == 0) {
+        status = cli_stepserver_is_first_to_ask(&server) ? print_form(&roster, form) : STATUS_RESOLVED;
+        /* a script that asks for nodes to leave out goes on when there are some */
+        if (status == STATUS_RESOLVED && form != FORM_EXCLUDE && roster.findings.count > 0)
+            status = STATUS_CONTRADICTION;
+    }
     cli_roster_free(&roster);
     return status;
 }

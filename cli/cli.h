@@ -43,5 +43,5 @@ void cli_print_ddp_help(void);
  * kept, what was not believed, and why. */
 void cli_json_print(const struct rc_result *result, bool why);
 
-/* Prints the roll of a live step as one object. -1 without memory. */
+/* Prints the roll of a live step as one object. Returns an exit status. */
 int cli_roster_print_json(const struct roster *roster);

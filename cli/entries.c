@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/text.h"
 #include "cli.h"
@@ -41,23 +42,6 @@ enum finding_id cli_catalogue_find_finding(const char *name)
     return id;
 }
 
-/* RC602, rc602 or 602 is message 602, D403 or d403 finding 403. A mark after it, as in "RC602:" of a log, is no part
- * of it. */
-static bool read_id(const char *typed, bool *is_finding, uint32_t *number)
-{
-    struct rc_str id;
-
-    *is_finding = typed[0] == 'D' || typed[0] == 'd';
-    if (*is_finding)
-        typed++;
-    else if ((typed[0] == 'R' || typed[0] == 'r') && (typed[1] == 'C' || typed[1] == 'c'))
-        typed += 2;
-    id = rc_str(typed);
-    while (id.n > 0 && strchr(":;,.)", id.p[id.n - 1]))
-        id.n--;
-    return rc_parse_u32(id, UINT32_MAX, number);
-}
-
 static uint32_t number_of(size_t place)
 {
     uint32_t number = 0;
@@ -66,17 +50,22 @@ static uint32_t number_of(size_t place)
     return number;
 }
 
+/* RC602, rc602 or 602 is message 602, D403 or d403 finding 403. A mark after it, as in "RC602:" of a log, is no part
+ * of it. */
 static int find_entry(const char *typed, struct cli_catalogue_entry *entry)
 {
-    bool is_finding;
-    size_t first, end, place;
+    bool is_finding = typed[0] == 'D' || typed[0] == 'd';
+    struct rc_str digits = rc_str(typed + (is_finding ? 1 : strncasecmp(typed, "RC", 2) == 0 ? 2 : 0));
+    size_t first = is_finding ? RC_MESSAGE_COUNT : 0;
+    size_t end = is_finding ? COUNT : RC_MESSAGE_COUNT;
+    size_t place = first;
     uint32_t number;
 
-    if (!read_id(typed, &is_finding, &number))
+    while (digits.n > 0 && strchr(":;,.)", digits.p[digits.n - 1]))
+        digits.n--;
+    if (!rc_parse_u32(digits, UINT32_MAX, &number))
         return console_fail("explain: what is '%.64s'? a message has an id such as RC602", typed);
-    first = is_finding ? RC_MESSAGE_COUNT : 0;
-    end = is_finding ? COUNT : RC_MESSAGE_COUNT;
-    for (place = first; place < end && number_of(place) < number;)
+    while (place < end && number_of(place) < number)
         place++;
     if (place < end && number_of(place) == number) {
         *entry = entries[place];
@@ -87,15 +76,6 @@ static int find_entry(const char *typed, struct cli_catalogue_entry *entry)
                             typed, entries[place == first ? first : end - 1].id);
     return console_fail("explain: there is no message '%.64s'; the nearest are %s and %s; see rollcall explain --list",
                         typed, entries[place - 1].id, entries[place].id);
-}
-
-static int print_entry(const struct cli_catalogue_entry *entry)
-{
-    printf("%s%s %s%s\n", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
-           paint_off());
-    if (cli_report_detail("cause", entry->cause) < 0 || cli_report_detail("cure", entry->cure) < 0)
-        return console_fail("out of memory");
-    return STATUS_RESOLVED;
 }
 
 static void print_json(const struct cli_catalogue_entry *entry, size_t count)
@@ -128,23 +108,14 @@ static int print_entries(char *const *ids, size_t count, bool json)
     } else if (status == STATUS_RESOLVED) {
         paint_choose();
         for (size_t i = 0; i < count && status == STATUS_RESOLVED; i++) {
-            if (i > 0)
-                putchar('\n');
-            status = print_entry(&entry[i]);
+            printf("%s%s%s %s%s\n", i > 0 ? "\n" : "", paint_on(cli_report_level_paint(entry[i].level)),
+                   rc_level_name(entry[i].level), entry[i].id, paint_off());
+            if (cli_report_detail("cause", entry[i].cause) < 0 || cli_report_detail("cure", entry[i].cure) < 0)
+                status = console_fail("out of memory");
         }
     }
     free(entry);
     return status;
-}
-
-/* Prints all of them, one line an id. */
-static int list_entries(bool json)
-{
-    if (json)
-        print_json(entries, COUNT);
-    for (size_t i = 0; i < COUNT && !json; i++)
-        printf("%-5s %-7s  %s\n", entries[i].id, rc_level_name(entries[i].level), entries[i].cause);
-    return STATUS_RESOLVED;
 }
 
 /* Options and ids may come in any order. */
@@ -184,7 +155,13 @@ static int run_explain(int argc, char **argv)
     if (!list && ids == 0)
         return console_fail("explain: which message? use an id such as RC602, or --list; why values are what they are: "
                             "rollcall show --why");
-    return list ? list_entries(json) : print_entries(argv + 1, ids, json);
+    if (!list)
+        return print_entries(argv + 1, ids, json);
+    if (json)
+        print_json(entries, COUNT);
+    for (size_t i = 0; i < COUNT && !json; i++)
+        printf("%-5s %-7s  %s\n", entries[i].id, rc_level_name(entries[i].level), entries[i].cause);
+    return STATUS_RESOLVED;
 }
 
 const struct subcommand cli_explain = {

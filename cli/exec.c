@@ -46,12 +46,6 @@ static const char *ask_map(const struct rc_binder *binder, const struct rc_bindi
     return rc_binding_ask(path, binding, binder->tasks, binder->gpus, answer, pins, binder->arena);
 }
 
-static uint32_t take_pin(const struct rc_binder *binder, const struct rc_pins *pins)
-{
-    (void)pins;
-    return binder->local;
-}
-
 /* For a resolved task: binds this process, or plans the cores of its workers. Never fails: a task
  * that cannot be bound stays as it is, with a message in result. */
 static void cli_bind_task(struct rc_context *context, struct rc_result *result)
@@ -67,7 +61,6 @@ static void cli_bind_task(struct rc_context *context, struct rc_result *result)
         .relative = ROLLCALL_PRELOAD_FROM_BIN,
         .arena = &arena,
         .ask = ask_map,
-        .take = take_pin,
     };
     const char *why;
 
@@ -245,6 +238,7 @@ static int start_command(const struct arguments *a)
     return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
 
+/* Returns 0, or a status to exit with after one line on standard error. */
 static int read_arguments(int argc, char **argv, struct arguments *a)
 {
     static const struct option options[] = {
@@ -271,26 +265,17 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
             a->help = true;
             return 0;
         default:
-            return -1;
+            return STATUS_USAGE;
         }
     }
     if (a->ddp && cli_read_options(&said, a->ddp, NULL, &ignored) < 0) {
         console_say(said.messages.list[0].id, said.messages.list[0].text);
-        return -1;
+        return STATUS_USAGE;
     }
-    if (optind == argc) {
-        console_fail("exec: which command? rollcall exec [OPTION]... -- CMD...");
-        return -1;
-    }
+    if (optind == argc)
+        return console_fail("exec: which command? rollcall exec [OPTION]... -- CMD...");
     a->command = argv + optind;
     return 0;
-}
-
-static void print_help(void)
-{
-    fputs(cli_exec.help, stdout);
-    cli_print_ddp_help();
-    fputs(cli_exec.more_help, stdout);
 }
 
 static int run_exec(int argc, char **argv)
@@ -299,10 +284,12 @@ static int run_exec(int argc, char **argv)
     struct arguments a = { .help = false };
     int status;
 
-    if (read_arguments(argc, argv, &a) < 0)
+    if (read_arguments(argc, argv, &a) != 0)
         return STATUS_USAGE;
     if (a.help) {
-        print_help();
+        fputs(cli_exec.help, stdout);
+        cli_print_ddp_help();
+        fputs(cli_exec.more_help, stdout);
         return STATUS_RESOLVED;
     }
     status = prepare_task(&a, &result);

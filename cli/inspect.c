@@ -31,18 +31,6 @@ int cli_read_options(struct said *said, const char *ddp, const char *const *env,
     return 0;
 }
 
-/* For a block whose ROLLCALL variable is invalid: a process with it would be refused,
- * so the result is that refusal. */
-static void refuse_process(struct inspection *inspection)
-{
-    struct rc_result *result = &inspection->result;
-    const struct rc_messages *messages = &inspection->said.messages;
-
-    rc_result_refuse(result, "the ROLLCALL variable cannot be read");
-    for (unsigned i = 0; i < messages->count; i++)
-        rc_message_add(&result->messages, messages->list[i].id, messages->list[i].text);
-}
-
 static void resolve_process(struct inspection *inspection, const char *const *argv, const struct rc_options *options)
 {
     struct rc_context *context = &inspection->context;
@@ -73,13 +61,17 @@ static void resolve_process(struct inspection *inspection, const char *const *ar
 
 static void settle_inspection(struct inspection *inspection, const char *ddp, const char *const *argv)
 {
+    const struct rc_messages *wrong = &inspection->said.messages;
     struct rc_options options = { .given = false };
-
     bool good = cli_read_options(&inspection->said, ddp, inspection->input.env, &options) == 0;
 
     resolve_process(inspection, argv, &options);
-    if (!good)
-        refuse_process(inspection);
+    if (good)
+        return;
+    /* a process with this ROLLCALL variable would be refused, so the result is that refusal */
+    rc_result_refuse(&inspection->result, "the ROLLCALL variable cannot be read");
+    for (unsigned i = 0; i < wrong->count; i++)
+        rc_message_add(&inspection->result.messages, wrong->list[i].id, wrong->list[i].text);
 }
 
 int cli_inspect_own(struct inspection *inspection)
@@ -90,15 +82,6 @@ int cli_inspect_own(struct inspection *inspection)
     return 0;
 }
 
-static int run_inspection(struct inspection *inspection, const char *ddp, const char *const *argv,
-                          int (*print)(const struct inspection *inspection))
-{
-    settle_inspection(inspection, ddp, argv);
-    if (print(inspection) < 0)
-        return console_fail("out of memory");
-    return inspection->result.status == RC_RESOLVED ? STATUS_RESOLVED : STATUS_CONTRADICTION;
-}
-
 struct arguments {
     bool help;
     const char *file;
@@ -107,6 +90,7 @@ struct arguments {
     const char *const *argv;
 };
 
+/* Returns 0, or a status to exit with after one line on standard error. */
 static int read_arguments(int argc, char **argv, const char *name, struct arguments *a, struct inspection *inspection)
 {
     static const struct option options[] = {
@@ -141,23 +125,17 @@ static int read_arguments(int argc, char **argv, const char *name, struct argume
             a->help = true;
             return 0;
         default:
-            return -1;
+            return STATUS_USAGE;
         }
     }
-    if (optind < argc && strcmp(argv[optind - 1], "--") != 0) {
-        console_fail("%s: what is '%.64s'? a file goes after --from, a command after --", name, argv[optind]);
-        return -1;
-    }
+    if (optind < argc && strcmp(argv[optind - 1], "--") != 0)
+        return console_fail("%s: what is '%.64s'? a file goes after --from, a command after --", name, argv[optind]);
     if (optind < argc)
         a->argv = (const char *const *)argv + optind;
-    if (a->file && a->pid) {
-        console_fail("%s: --from and --pid do not go together", name);
-        return -1;
-    }
-    if (a->ddp && cli_read_options(&inspection->said, a->ddp, NULL, &ignored) < 0) {
-        console_fail("%s", inspection->said.messages.list[0].text);
-        return -1;
-    }
+    if (a->file && a->pid)
+        return console_fail("%s: --from and --pid do not go together", name);
+    if (a->ddp && cli_read_options(&inspection->said, a->ddp, NULL, &ignored) < 0)
+        return console_fail("%s", inspection->said.messages.list[0].text);
     return 0;
 }
 
@@ -167,7 +145,7 @@ int cli_inspect(int argc, char **argv, const struct subcommand *self, int (*prin
     struct arguments a = { .help = false };
     int status = STATUS_USAGE;
 
-    if (read_arguments(argc, argv, self->name, &a, &inspection) < 0)
+    if (read_arguments(argc, argv, self->name, &a, &inspection) != 0)
         return STATUS_USAGE;
     if (a.help) {
         fputs(self->help, stdout);
@@ -176,8 +154,13 @@ int cli_inspect(int argc, char **argv, const struct subcommand *self, int (*prin
     inspection.own = !a.file && !a.pid;
     if ((a.file  ? input_file(&inspection.input, a.file)
          : a.pid ? input_process(&inspection.input, a.pid)
-                 : input_own(&inspection.input)) == 0)
-        status = run_inspection(&inspection, a.ddp, a.argv, print);
+                 : input_own(&inspection.input)) == 0) {
+        settle_inspection(&inspection, a.ddp, a.argv);
+        if (print(&inspection) < 0)
+            status = console_fail("out of memory");
+        else
+            status = inspection.result.status == RC_RESOLVED ? STATUS_RESOLVED : STATUS_CONTRADICTION;
+    }
     input_free(&inspection.input);
     return status;
 }

@@ -188,7 +188,7 @@ int cli_roster_print_json(const struct roster *roster)
     struct json json;
 
     if (!exclude)
-        return -1;
+        return console_fail("out of memory");
     json = json_begin(stdout);
     json_text(&json, "step", roster->step);
     json_number(&json, "nnodes", roster->nodes);
@@ -201,5 +201,5 @@ int cli_roster_print_json(const struct roster *roster)
     json_text(&json, "exclude", *exclude ? exclude : NULL);
     json_end(&json);
     free(exclude);
-    return 0;
+    return STATUS_RESOLVED;
 }

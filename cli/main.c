@@ -105,14 +105,6 @@ static void print_help(FILE *out)
           out);
 }
 
-static void print_version(void)
-{
-    printf("rollcall %s\n", PACKAGE_VERSION);
-    printf("plugin: %s%s\n", *SLURM_SERIES ? "for Slurm " : "not built: no Slurm headers were found", SLURM_SERIES);
-    printf("found at build: PMIx %s, hwloc %s\n", *PMIX_VERSION ? PMIX_VERSION : "no",
-           *HWLOC_VERSION ? HWLOC_VERSION : "no");
-}
-
 /* Output that was not written (a full disk) is an error. A reader that closes the pipe
  * early (head) looks the same. */
 static int finish_output(int status)
@@ -122,38 +114,28 @@ static int finish_output(int status)
     return console_fail("cannot write to standard output: %s", strerror(errno));
 }
 
-static bool is_program(const char *name)
-{
-    char path[PATH_MAX];
-
-    return strchr(name, '/') || (*name && cli_find_program(name, path));
-}
-
 /* For `rollcall python train.py`, `rollcall train.py`, `rollcall run ...` and `rollcall -- python train.py`. */
 static bool is_command(const char *word)
 {
     static const char *const verbs[] = { "--", "run", "launch", "start" };
+    char path[PATH_MAX];
 
     for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
         if (strcmp(word, verbs[i]) == 0)
             return true;
-    return is_program(word) || rc_str_ends(rc_str(word), ".py");
-}
-
-static const char *find_nearest(const char *name)
-{
-    const char *names[COUNT];
-
-    for (unsigned i = 0; i < COUNT; i++)
-        names[i] = cli_subcommands[i]->name;
-    return name[0] == '-' ? console_nearest(name, cli_globals, 2) : console_nearest(name, names, COUNT);
+    return strchr(word, '/') || rc_str_ends(rc_str(word), ".py") || (*word && cli_find_program(word, path));
 }
 
 static int refuse_subcommand(const char *word)
 {
-    const char *what = word[0] == '-' ? "option" : "subcommand";
-    const char *nearest = find_nearest(word);
+    bool is_option = word[0] == '-';
+    const char *what = is_option ? "option" : "subcommand";
+    const char *names[COUNT];
+    const char *nearest;
 
+    for (unsigned i = 0; i < COUNT; i++)
+        names[i] = cli_subcommands[i]->name;
+    nearest = console_nearest(word, is_option ? cli_globals : names, is_option ? 2 : COUNT);
     if (is_command(word))
         return console_fail("unknown subcommand '%.64s'; to run a command: rollcall exec -- CMD...", word);
     if (nearest)
@@ -194,7 +176,10 @@ int main(int argc, char **argv)
     if (is_any(argv[1], "help", "--help", "-h"))
         return finish_output(run_help(argc - 1, argv + 1));
     if (is_any(argv[1], "version", "--version", "-V")) {
-        print_version();
+        printf("rollcall %s\n", PACKAGE_VERSION);
+        printf("plugin: %s%s\n", *SLURM_SERIES ? "for Slurm " : "not built: no Slurm headers were found", SLURM_SERIES);
+        printf("found at build: PMIx %s, hwloc %s\n", *PMIX_VERSION ? PMIX_VERSION : "no",
+               *HWLOC_VERSION ? HWLOC_VERSION : "no");
         return finish_output(STATUS_RESOLVED);
     }
     if (strcmp(argv[1], "complete") == 0)

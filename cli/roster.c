@@ -53,35 +53,31 @@ static bool find_on_node(const char *job, struct stepserver *server)
     return found;
 }
 
-static bool is_own_step(const char *step)
-{
-    static struct rc_env env;
-    struct input input;
-
-    input_own(&input);
-    rc_env_index(&env, input.env);
-    return rc_endpoint_is_own_step(&env, rc_str(step));
-}
-
-static int find_server(const char *pid, struct stepserver *server)
+int cli_stepserver_find(struct stepserver *server, const char *pid)
 {
     const char *job = getenv("SLURM_JOB_ID");
     struct input input;
-    bool found;
+    bool found = false;
 
+    server->is_own = false;
     if (pid) {
-        if (input_process(&input, pid) < 0) {
-            input_free(&input);
-            return -1;
-        }
-        found = find_in(&input, NULL, server);
+        bool is_read = input_process(&input, pid) == 0;
+
+        found = is_read && find_in(&input, NULL, server);
         input_free(&input);
-        if (!found)
+        if (is_read && !found)
             console_fail("process %.64s is no task of a step whose roll was called beside srun", pid);
         return found ? 0 : -1;
     }
     input_own(&input);
-    if (find_in(&input, NULL, server) || (job && find_on_node(job, server)))
+    if (find_in(&input, NULL, server)) {
+        static struct rc_env env;
+
+        rc_env_index(&env, input.env);
+        server->is_own = rc_endpoint_is_own_step(&env, rc_str(server->step));
+        return 0;
+    }
+    if (job && find_on_node(job, server))
         return 0;
     if (job)
         console_fail(
@@ -90,14 +86,6 @@ static int find_server(const char *pid, struct stepserver *server)
     else
         console_fail("this is no task of a step; use srun --jobid=JOB --overlap rollcall check, or --pid");
     return -1;
-}
-
-int cli_stepserver_find(struct stepserver *server, const char *pid)
-{
-    if (find_server(pid, server) < 0)
-        return -1;
-    server->is_own = !pid && is_own_step(server->step);
-    return 0;
 }
 
 bool cli_stepserver_is_first_to_ask(const struct stepserver *server)

@@ -199,27 +199,17 @@ static int print_section(const char *title, unsigned columns,
     return table_print(&table);
 }
 
-static int print_values(const struct rc_result *result)
-{
-    return print_section("identity", 3, identity_table, result) < 0 ||
-                   print_section("environment", 4, environment_table, result) < 0 ||
-                   print_section("removed", 2, removed_table, result) < 0 ||
-                   print_section("not believed", 3, rejected_table, result) < 0
-               ? -1
-               : 0;
-}
-
-static int explain_values(const struct rc_result *result)
-{
-    return explain_identity(result) < 0 || explain_environment(result) < 0 || explain_rejected(&result->plan) < 0 ? -1
-                                                                                                                  : 0;
-}
-
 static int print_result(const struct rc_result *result, bool why)
 {
-    return cli_report_head(result) < 0 || (why ? explain_values(result) : print_values(result)) < 0
-               ? -1
-               : print_messages(&result->messages, why);
+    if (cli_report_head(result) < 0)
+        return -1;
+    if (why ? explain_identity(result) < 0 || explain_environment(result) < 0 || explain_rejected(&result->plan) < 0
+            : print_section("identity", 3, identity_table, result) < 0 ||
+                  print_section("environment", 4, environment_table, result) < 0 ||
+                  print_section("removed", 2, removed_table, result) < 0 ||
+                  print_section("not believed", 3, rejected_table, result) < 0)
+        return -1;
+    return print_messages(&result->messages, why);
 }
 
 /* A task among several has one line. A person at a terminal looks at one process, be it a task's shell (srun --pty). */

@@ -100,16 +100,13 @@ static uint32_t left(int64_t deadline)
     return n < 1 ? 1 : (uint32_t)n;
 }
 
-static bool may_meet(const struct rc_discovery *discovery)
-{
-    return discovery->kind == RC_DISCOVERY_SRUN || (discovery->kind == RC_DISCOVERY_PMIX && discovery->is_near);
-}
-
 static bool open_store(struct together *t, int64_t deadline)
 {
+    const struct rc_discovery *discovery = &t->discovery;
     char room[RC_STORE_KEY_MAX + 1];
 
-    return may_meet(&t->discovery) && rc_discovery_open(&t->discovery, deadline, t->where) == 0 &&
+    return (discovery->kind == RC_DISCOVERY_SRUN || (discovery->kind == RC_DISCOVERY_PMIX && discovery->is_near)) &&
+           rc_discovery_open(&t->discovery, deadline, t->where) == 0 &&
            rc_endpoint_read(rc_str(t->where), &t->server) &&
            rc_store_client_count(&t->server, key(t, "round", fact(t->result, RC_NODE_RANK), room), left(deadline),
                                  &t->round) == 0;

@@ -51,8 +51,6 @@ void doctor_findings_add_fact(struct findings *findings, const char *name, const
 /* Sorts: errors first, then by file, in the order in which files were found, then by line. */
 void doctor_findings_sort(struct findings *findings);
 
-size_t doctor_findings_count(const struct findings *findings, enum rc_level level);
-
 /* Prints all findings, 80 columns wide; the last line is the verdict. Returns 0, or -1 without memory. */
 int doctor_print_text(const struct findings *findings);
 

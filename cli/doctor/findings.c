@@ -20,56 +20,46 @@ static char *copy_text(struct findings *findings, const char *text)
     return new;
 }
 
-static struct finding *append_finding(struct findings *findings)
+/* Of a row of a catalogue. */
+static void append_finding(struct findings *findings, const struct cli_catalogue_entry *row, const char *file,
+                           unsigned line, const char *what, const char *change)
 {
     struct finding *list = realloc(findings->list, (findings->count + 1) * sizeof(*list));
 
     if (!list) {
         findings->failed = true;
-        return NULL;
+        return;
     }
     findings->list = list;
-    list[findings->count] = (struct finding){ .order = findings->count };
-    return &list[findings->count++];
+    list[findings->count] = (struct finding){
+        .id = row->id,
+        .level = row->level,
+        .why = row->cause,
+        .file = copy_text(findings, file),
+        .line = line,
+        .what = copy_text(findings, what),
+        .change = copy_text(findings, change && *change ? change : row->cure),
+        .order = findings->count,
+    };
+    findings->count++;
 }
 
 void doctor_findings_add(struct findings *findings, enum finding_id id, const char *file, unsigned line,
                          const char *change, const char *format, ...)
 {
-    const struct cli_catalogue_entry *row = cli_catalogue_finding(id);
-    struct finding *finding = append_finding(findings);
     char what[LONGEST];
     va_list args;
 
-    if (!finding)
-        return;
     va_start(args, format);
     vsnprintf(what, sizeof(what), format, args);
     va_end(args);
-    finding->id = row->id;
-    finding->level = row->level;
-    finding->why = row->cause;
-    finding->file = copy_text(findings, file);
-    finding->line = line;
-    finding->what = copy_text(findings, what);
-    finding->change = copy_text(findings, change && *change ? change : row->cure);
+    append_finding(findings, cli_catalogue_finding(id), file, line, what, change);
 }
 
 void doctor_findings_add_message(struct findings *findings, enum rc_message_id id, const char *text)
 {
-    const struct rc_message_entry *entry = rc_message_entry(id);
-    struct finding *finding;
-
-    if (entry->level == RC_LEVEL_NOTE)
-        return;
-    finding = append_finding(findings);
-    if (!finding)
-        return;
-    finding->id = entry->id;
-    finding->level = entry->level;
-    finding->why = cli_catalogue_message(id)->cause;
-    finding->what = copy_text(findings, text);
-    finding->change = copy_text(findings, cli_catalogue_message(id)->cure);
+    if (cli_catalogue_message(id)->level != RC_LEVEL_NOTE)
+        append_finding(findings, cli_catalogue_message(id), NULL, 0, text, NULL);
 }
 
 void doctor_findings_add_fact(struct findings *findings, const char *name, const char *format, ...)
@@ -91,11 +81,6 @@ void doctor_findings_add_fact(struct findings *findings, const char *name, const
     findings->fact_count++;
 }
 
-static bool same_file(const struct finding *a, const struct finding *b)
-{
-    return a->file && b->file && strcmp(a->file, b->file) == 0;
-}
-
 /* Whether a comes before b. All findings of a file have the order of its first one. */
 static bool is_before(const struct finding *a, const struct finding *b)
 {
@@ -108,33 +93,30 @@ static bool is_before(const struct finding *a, const struct finding *b)
 
 void doctor_findings_sort(struct findings *findings)
 {
+    struct finding *list = findings->list;
+
     for (size_t i = 0; i < findings->count; i++)
         for (size_t j = 0; j < i; j++)
-            if (same_file(&findings->list[i], &findings->list[j]))
-                findings->list[i].order = findings->list[j].order;
+            if (list[i].file && list[j].file && strcmp(list[i].file, list[j].file) == 0)
+                list[i].order = list[j].order;
     /* a stable sort; there are few */
     for (size_t i = 1; i < findings->count; i++) {
-        struct finding finding = findings->list[i];
+        struct finding finding = list[i];
         size_t j = i;
 
-        for (; j > 0 && is_before(&finding, &findings->list[j - 1]); j--)
-            findings->list[j] = findings->list[j - 1];
-        findings->list[j] = finding;
+        for (; j > 0 && is_before(&finding, &list[j - 1]); j--)
+            list[j] = list[j - 1];
+        list[j] = finding;
     }
 }
 
-size_t doctor_findings_count(const struct findings *findings, enum rc_level level)
+static unsigned count_of(const struct findings *findings, enum rc_level level)
 {
-    size_t count = 0;
+    unsigned count = 0;
 
     for (size_t i = 0; i < findings->count; i++)
         count += findings->list[i].level == level;
     return count;
-}
-
-static const char *plural_s(size_t count)
-{
-    return count == 1 ? "" : "s";
 }
 
 static void format_place(const struct finding *finding, char *text, size_t size)
@@ -148,29 +130,27 @@ static void format_place(const struct finding *finding, char *text, size_t size)
 /* Says how many findings there are, and where to begin. */
 static void format_verdict(const struct findings *findings, char text[VERDICT])
 {
-    const size_t size = VERDICT;
-    size_t errors = doctor_findings_count(findings, RC_LEVEL_ERROR);
-    size_t warnings = doctor_findings_count(findings, RC_LEVEL_WARNING);
+    unsigned errors = count_of(findings, RC_LEVEL_ERROR);
+    unsigned warnings = count_of(findings, RC_LEVEL_WARNING);
+    struct rc_arena arena = { .base = text, .size = VERDICT };
     char where[PLACE];
-    int n;
 
     if (findings->count == 0) {
-        snprintf(text, size, "nothing found");
+        rc_format(&arena, "nothing found");
         return;
     }
-    format_place(&findings->list[0], where, sizeof(where));
-    if (!errors && !warnings) {
-        snprintf(text, size, "nothing found, but not all was looked at; see %s%s%s", findings->list[0].id,
-                 *where ? ", " : "", where);
-        return;
-    }
+    if (errors)
+        rc_format(&arena, "%u error%s", errors, errors == 1 ? "" : "s");
     if (errors && warnings)
-        n = snprintf(text, size, "%zu error%s, %zu warning%s", errors, plural_s(errors), warnings, plural_s(warnings));
-    else
-        n = snprintf(text, size, "%zu %s%s", errors + warnings, errors ? "error" : "warning",
-                     plural_s(errors + warnings));
-    if (n > 0 && (size_t)n < size)
-        snprintf(text + n, size - (size_t)n, "; begin with %s%s%s", findings->list[0].id, *where ? ", " : "", where);
+        rc_join(&arena);
+    if (warnings)
+        rc_format(&arena, "%s%u warning%s", errors ? ", " : "", warnings, warnings == 1 ? "" : "s");
+    if (errors || warnings)
+        rc_join(&arena);
+    format_place(&findings->list[0], where, sizeof(where));
+    rc_format(&arena, "%s %s%s%s",
+              errors || warnings ? "; begin with" : "nothing found, but not all was looked at; see",
+              findings->list[0].id, *where ? ", " : "", where);
 }
 
 static int print_finding(const struct finding *finding)

@@ -112,14 +112,20 @@ static void probe_master(struct findings *findings, const struct rc_master *wher
                         where->addr, (unsigned)where->port, rc_netaddr_text(&addresses.list[0], text), strerror(first));
 }
 
+static bool spans_nodes(const struct rc_result *result)
+{
+    uint32_t nodes = rc_identity_guess_nodes(result);
+
+    return nodes != RC_UNKNOWN && nodes > 1;
+}
+
 void doctor_reachability(struct findings *findings, const struct rc_result *result)
 {
     const struct rc_master *where = &result->master;
-    uint32_t nodes = rc_identity_guess_nodes(result);
     uint32_t local = result->identity.field[RC_LOCAL_RANK];
     bool is_first = local == 0 || local == RC_UNKNOWN;
 
-    if (getenv(RC_STAMP) && where->addr && where->port && nodes != RC_UNKNOWN && nodes > 1 && is_first &&
+    if (getenv(RC_STAMP) && where->addr && where->port && spans_nodes(result) && is_first &&
         !(where->todo & RC_MASTER_HOLD))
         probe_master(findings, where);
 }
@@ -135,13 +141,6 @@ static void append_name(char list[LIST], const char *name)
 
     if (!strstr(list, name))
         snprintf(list + used, LIST - used, "%s%s", used ? ", " : "", name);
-}
-
-static bool spans_nodes(const struct rc_result *result)
-{
-    uint32_t nodes = rc_identity_guess_nodes(result);
-
-    return nodes != RC_UNKNOWN && nodes > 1;
 }
 
 static void check_port_range(struct findings *findings)

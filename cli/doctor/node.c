@@ -64,14 +64,6 @@ static uint32_t variable_number(const char *name)
     return text && rc_parse_u32(rc_str(text), UINT16_MAX, &value) ? value : RC_UNKNOWN;
 }
 
-/* How many GPUs CUDA_VISIBLE_DEVICES names; RC_UNKNOWN where it is not set. */
-static uint32_t count_visible_gpus(void)
-{
-    const char *list = getenv("CUDA_VISIBLE_DEVICES");
-
-    return list ? rc_count_devices(rc_str(list)) : RC_UNKNOWN;
-}
-
 /* Skips a task that rollcall has set up: there rollcall has widened the list, or
  * printed RC901 or RC902. */
 static void check_hidden_gpus(struct findings *findings, const struct rc_result *result, uint32_t seen)
@@ -100,28 +92,21 @@ static void check_missing_gpus(struct findings *findings, uint32_t seen)
                             "CUDA_VISIBLE_DEVICES names %u GPUs, but /dev has %u", seen, there);
 }
 
-static uint32_t count_cores(void)
-{
-    cpu_set_t set;
-
-    return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : RC_UNKNOWN;
-}
-
 /* Finds a task with GPUs that has one core, or fewer cores than the workers that it will
  * start, on a node that could give each task twice as many. */
 static void check_cores(struct findings *findings, const struct rc_result *result, uint32_t seen)
 {
     uint32_t workers = result->mode == RC_MODE_LAUNCHER ? seen : 1;
     uint32_t tasks = result->identity.field[RC_LOCAL_WORLD_SIZE];
-    uint32_t here = count_cores();
-    long all = sysconf(_SC_NPROCESSORS_ONLN);
+    uint32_t here;
+    cpu_set_t set;
 
-    if (tasks == RC_UNKNOWN)
-        tasks = 1;
-    if (all < 2 * (long)tasks * (long)here)
+    if (!result->launcher || result->mode == RC_MODE_NONE || seen == RC_UNKNOWN || seen == 0 ||
+        sched_getaffinity(0, sizeof(set), &set) < 0)
         return;
-    if (!result->launcher || result->mode == RC_MODE_NONE || seen == RC_UNKNOWN || seen == 0 || here == RC_UNKNOWN ||
-        (here > 1 && here >= workers))
+    here = (uint32_t)CPU_COUNT(&set);
+    if ((here > 1 && here >= workers) ||
+        sysconf(_SC_NPROCESSORS_ONLN) < 2 * (long)(tasks == RC_UNKNOWN ? 1 : tasks) * (long)here)
         return;
     doctor_findings_add(findings, FINDING_D304, NULL, 0, NULL,
                         "this task may use %u core%s, for %u worker%s with data loaders", here, here == 1 ? "" : "s",
@@ -172,7 +157,8 @@ static void check_shared_memory(struct findings *findings)
 
 void doctor_node(struct findings *findings, const struct rc_result *result)
 {
-    uint32_t seen = count_visible_gpus();
+    const char *list = getenv("CUDA_VISIBLE_DEVICES");
+    uint32_t seen = list ? rc_count_devices(rc_str(list)) : RC_UNKNOWN; /* how many GPUs the list names */
 
     if (result->launcher) {
         check_hidden_gpus(findings, result, seen);

@@ -89,12 +89,6 @@ static bool read_default_type(char type[32])
     return true;
 }
 
-/* Whether a type of --mpi gives a task no PMIx. An unknown type may give it. */
-static bool lacks_pmix(const char *type)
-{
-    return strcmp(type, "none") == 0 || strcmp(type, "pmi2") == 0 || strcmp(type, "cray_shasta") == 0;
-}
-
 void doctor_openmpi(struct findings *findings, const struct doctor_slurm *slurm, const char *type, const char *version,
                     const char *file, unsigned line)
 {
@@ -116,7 +110,8 @@ void doctor_openmpi(struct findings *findings, const struct doctor_slurm *slurm,
             return;
         type = given;
     }
-    if (lacks_pmix(type))
+    /* these types give a task no PMIx; one that is not known may */
+    if (strcmp(type, "none") == 0 || strcmp(type, "pmi2") == 0 || strcmp(type, "cray_shasta") == 0)
         doctor_findings_add(findings, FINDING_D108, file, line,
                             has_pmix ? "srun --mpi=pmix" : "mpirun, since this srun has no PMIx",
                             "--mpi=%s%s for a program with mpi4py, and Open MPI here is %s", type,

@@ -305,7 +305,9 @@ const char *rc_binding_run(const struct rc_binder *binder, struct rc_context *co
         return why ? why : failed;
     if (!why)
         why = rc_binding_reject(&binding, &pins);
-    context->told.pin = result->mode == RC_MODE_WORKER && !doubt ? binder->take(&asked, &pins) : RC_UNKNOWN;
+    context->told.pin = RC_UNKNOWN;
+    if (result->mode == RC_MODE_WORKER && !doubt)
+        context->told.pin = binder->take ? binder->take(&asked, &pins) : binder->local;
     if (!why && result->mode == RC_MODE_WORKER &&
         (!rc_pins_at(&pins, context->told.pin, &pin) || !rc_binding_bind(&binding, &pin)))
         why = "the kernel does not let it run on the cores that were chosen";

@@ -61,7 +61,7 @@ struct rc_binder {
     struct rc_arena *arena;
     /* As rc_binding_ask. */
     const char *(*ask)(const struct rc_binder *binder, const struct rc_binding *binding, struct rc_pins *pins);
-    /* Chooses the pin of this task. RC_UNKNOWN: none is left. */
+    /* Chooses the pin of this task. RC_UNKNOWN: none is left. NULL: the pin of its number. */
     uint32_t (*take)(const struct rc_binder *binder, const struct rc_pins *pins);
 };
 

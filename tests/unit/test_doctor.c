@@ -83,6 +83,7 @@ UNIT_TEST(test_order, "errors first, then by file and line")
     doctor_findings_add(&findings, FINDING_D401, "a", 9, "this", "%d of %s", 1, "x");
     doctor_findings_sort(&findings);
     assert_false(findings.failed);
+    assert_int_equal(findings.count, sizeof(expected) / sizeof(*expected));
     for (size_t i = 0; i < findings.count; i++) {
         char line[64];
 
@@ -92,7 +93,6 @@ UNIT_TEST(test_order, "errors first, then by file and line")
     assert_string_equal(findings.list[0].what, "1 of x");
     assert_string_equal(findings.list[0].change, "this");
     assert_string_equal(findings.list[1].change, cli_catalogue_finding(FINDING_D412)->cure);
-    assert_int_equal(doctor_findings_count(&findings, RC_LEVEL_ERROR), 2);
     assert_int_equal(cli_catalogue_find_finding("D403"), FINDING_D403);
     assert_int_equal(cli_catalogue_find_finding("D999"), FINDING_COUNT);
     doctor_findings_free(&findings);
