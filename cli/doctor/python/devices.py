@@ -44,7 +44,7 @@ def missing(program, report):
                'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))')
 
 
-def is_global_rank(program, source, node, function):
+def is_global_rank(source, node, function):
     """Whether a name was given the rank of all processes, in the same function or at the top of the file."""
     name = source.dotted(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
     if isinstance(node, ast.Call) and source.dotted(node.func) == "torch.distributed.get_rank":
@@ -103,7 +103,7 @@ def by_global_rank(program, nodes, report):
     for source in program.sources:
         for call in source.calls:
             device = chosen(source, call)
-            if device is not None and is_global_rank(program, source, device, function_around(call.stack)):
+            if device is not None and is_global_rank(source, device, function_around(call.stack)):
                 report("D413", source.path, call.line, "the GPU is chosen by the rank of all nodes' processes",
                        'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))')
                 return

@@ -122,7 +122,7 @@ class Steps:
         return max((step.layout.nodes or 0 for step in steps), default=0) or self.whole.nodes
 
 
-def emit_launch(step):
+def check_step(step, series, report):
     job, launch, layout = step.job, step.launch, step.layout
     title = launch.title() if launch.starts_workers() else ""
     started = ", ".join(part for part in (layout.words(), title) if part)
@@ -130,16 +130,12 @@ def emit_launch(step):
     for name in ("mpi", "ddp"):
         if name in layout.options and step.srun is not None:
             emit("fact", name, job.path, step.line, layout.options[name])
-
-
-def check_step(step, series, report):
-    emit_launch(step)
     unknown = launching.check(step, series, report)
     if unknown:
         emit("fact", "not known", unknown)
     found = launching.openmpi(step) if step.program else None
     if found:
-        emit("fact", "openmpi", step.job.path, step.line, *found)
+        emit("fact", "openmpi", job.path, step.line, *found)
 
 
 def check_job(job, steps, series, report):

@@ -34,7 +34,7 @@ def draws(source, node, depth=3):
         if isinstance(part, (ast.Name, ast.Attribute)) and depth:
             name = source.dotted(part)
             rows = [value for value, _ in source.assigned.get(name, [])]
-            if told(source, name) or any(reads_environment(source, value) for value in rows):
+            if told(source, name) or any(source.variable(inner) for value in rows for inner in ast.walk(value)):
                 continue
             for value in rows:
                 drawn = not guarded(source.around.get(id(value), ()), name) and draws(source, value, depth - 1)
@@ -49,10 +49,6 @@ def draws(source, node, depth=3):
         if "free_port" in last or "open_port" in last or last in ("getfreeport", "pick_port", "find_port", "get_port"):
             return "a port that is free here"
     return None
-
-
-def reads_environment(source, node):
-    return any(source.variable(part) for part in ast.walk(node))
 
 
 def spreads(name):
@@ -76,10 +72,6 @@ def evaluated(source, node):
         yield from evaluated(source, part)
 
 
-def seeded(source):
-    return any(call.name in ("random.seed", "numpy.random.seed", "random.Random") for call in source.calls)
-
-
 def alone(program):
     """Whether the program makes itself a group of one process."""
     return any(str(literal(setting.value)) == "1" for _, setting in program.settings("WORLD_SIZE")) or any(
@@ -93,15 +85,12 @@ def one_machine(program, nodes):
         return True
     if nodes:
         return nodes == 1
+    starts = starts_workers(program) or any(
+        call.name.endswith("multiprocessing.set_start_method") for source in program.sources for call in source.calls)
     # "nodes" may be a graph's
-    return starts_processes(program) and \
+    return starts and \
         not program.says("node_rank", "NODE_RANK", "nnodes", "SLURM_NODEID", "machine_rank") and \
         not any({"nodes", "num_nodes"} & set(source.options) for source in program.sources)
-
-
-def starts_processes(program):
-    return bool(starts_workers(program)) or any(
-        call.name.endswith("multiprocessing.set_start_method") for source in program.sources for call in source.calls)
 
 
 def as_first(source, setting):
@@ -161,8 +150,9 @@ def ports(program, report):
             if value is not UNKNOWN and str(value).strip().isdigit():
                 report("D403", source.path, setting.line, "MASTER_PORT is always %s" % value,
                        'os.environ.setdefault("MASTER_PORT", "%s")' % value)
-        drawn = not own and not single(setting) and not as_first(source, setting) and \
-            not seeded(source) and draws(source, setting.value)
+        seeded = any(call.name in ("random.seed", "numpy.random.seed", "random.Random") for call in source.calls)
+        drawn = not own and not seeded and not single(setting) and not as_first(source, setting) and \
+            draws(source, setting.value)
         if drawn:
             report("D406", source.path, setting.line, "each process takes %s for MASTER_PORT" % drawn,
                    "(leave the line out: the launcher sets MASTER_PORT)")
@@ -230,11 +220,10 @@ def interfaces(program, report):
         value = literal(setting.value)
         if not isinstance(value, str) or guarded(setting.stack, setting.name):
             continue
-        if setting.name == "GLOO_SOCKET_IFNAME" and not_concrete(value) and not speaks_gloo(program):
-            continue
         if setting.name == "GLOO_SOCKET_IFNAME" and not_concrete(value):
-            report("D420", source.path, setting.line, 'GLOO_SOCKET_IFNAME is "%s"' % value,
-                   'os.environ["GLOO_SOCKET_IFNAME"] = "ib0"')
+            if speaks_gloo(program):
+                report("D420", source.path, setting.line, 'GLOO_SOCKET_IFNAME is "%s"' % value,
+                       'os.environ["GLOO_SOCKET_IFNAME"] = "ib0"')
         elif value and not value.startswith("^") and value not in ("lo",):
             report("D419", source.path, setting.line, '%s is always "%s"' % (setting.name, value),
                    'os.environ.setdefault("%s", "%s")' % (setting.name, value))
@@ -322,10 +311,6 @@ def drawn(value):
     return base, base + (min(int(found.group(2)) - 1, MOST_RANDOM) if found.group(2) else MOST_RANDOM)
 
 
-def may_speak_gloo(steps):
-    return not steps.all or any(step.program is None or speaks_gloo(step.program) for step in steps.all)
-
-
 def master_address(job, value, number, nodes, report):
     """MASTER_ADDR=value in a job script."""
     if is_loopback(value) and nodes > 1:
@@ -341,6 +326,7 @@ def master_address(job, value, number, nodes, report):
 
 def exports(job, steps, nodes, report):
     """What the variables of a job are set to."""
+    may_speak_gloo = not steps.all or any(step.program is None or speaks_gloo(step.program) for step in steps.all)
     for name, value, number in job.exports:
         plain = bare(value)
         found = FALLBACK.search(value) if name in HEADS and nodes > 1 else None
@@ -353,7 +339,7 @@ def exports(job, steps, nodes, report):
             master_address(job, plain, number, nodes, report)
         elif name == "MASTER_PORT" and re.match(r"^\d+$", plain) and "exclusive" not in job.options:
             report("D403", job.path, number, "MASTER_PORT is always %s" % plain, HELD)
-        elif name == "GLOO_SOCKET_IFNAME" and not_concrete(plain) and may_speak_gloo(steps):
+        elif name == "GLOO_SOCKET_IFNAME" and not_concrete(plain) and may_speak_gloo:
             report("D420", job.path, number, 'GLOO_SOCKET_IFNAME is "%s"' % plain, "export GLOO_SOCKET_IFNAME=ib0")
 
 

@@ -66,8 +66,10 @@ class Installed:
         """The existing files that `import dotted` would run, packages only."""
         words = dotted.split(".")
         spec = self.package(words[0])
-        if not spec or not spec.origin or not spec.origin.endswith(".py") or of_python(spec.origin):
+        if not spec or not spec.origin or not spec.origin.endswith(".py"):
             return
+        if spec.origin.startswith(OWN) and not re.search(r"/(site|dist)-packages/", spec.origin):
+            return  # Python's own library imports no other package
         yield spec.origin
         folder = os.path.dirname(spec.origin)
         for word in words[1:]:
@@ -75,11 +77,6 @@ class Installed:
             for file in (os.path.join(folder, "__init__.py"), folder + ".py"):
                 if os.path.isfile(file):
                     yield file
-
-
-def of_python(path):
-    """Whether a file belongs to Python's own library, which imports no other package."""
-    return path.startswith(OWN) and not re.search(r"/(site|dist)-packages/", path)
 
 
 def effective(source, installed):

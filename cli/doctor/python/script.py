@@ -68,29 +68,27 @@ def meant(name):
     return close[0] if close else BEGINS.get(name)
 
 
-def misspelt_options(job, report):
+MPI_TYPE = re.compile(r"^mi(x(_v\d)?|2)?$")  # what is left of -pmix and -pmi2
+MODES = ("worker", "launcher", "auto", "off")
+
+
+def options(job, report):
+    """Names that Slurm does not have; srun --ddp worker, whose mode is taken for the command; srun -pmix, which asks for
+    a partition."""
     rows = [(row.line, row.options, "sbatch") for row in job.directives if not row.ignored]
     rows += [(command.line, command.srun, "srun") for command in job.commands if command.srun]
-    for line, options, program in rows:
-        for name in options:
+    for line, names, program in rows:
+        for name in names:
             right = meant(name)
             if right:
                 report("D522", job.path, line, "--%s: %s has no such option" % (name, program), "--" + right)
-
-
-def separated(job, report):
-    """srun --ddp worker COMMAND, whose mode srun takes for the command."""
     for command in job.commands:
-        if command.srun and command.srun.get("ddp") == "" and command.words[0] in ("worker", "launcher", "auto", "off"):
-            report("D524", job.path, command.line, "srun takes %s for the program that it starts" % command.words[0],
-                   "srun --ddp=%s" % command.words[0])
-
-
-def attached(job, report):
-    """srun -pmix, which asks for a partition."""
-    for command in job.commands:
-        partition = (command.srun or {}).get("partition", "")
-        if re.match(r"^mi(x(_v\d)?|2)?$", partition) and job.options.get("partition") != partition:
+        srun, word = command.srun or {}, command.words[0]
+        partition = srun.get("partition", "")
+        if srun.get("ddp") == "" and word in MODES:
+            report("D524", job.path, command.line, "srun takes %s for the program that it starts" % word,
+                   "srun --ddp=%s" % word)
+        if MPI_TYPE.match(partition) and job.options.get("partition") != partition:
             report("D534", job.path, command.line, "srun -p%s asks for a partition named %s" % (partition, partition),
                    "srun --mpi=p%s" % partition)
 
@@ -125,11 +123,6 @@ def reads(program, name):
         call.argument(None, "rank" if name == "RANK" else "world_size") is None for _, call in program.calls(*INIT))
 
 
-def meets(job):
-    """Whether a rendezvous numbers the nodes itself."""
-    return any(re.search(r"rdzv[_-]backend[= ]+[\"']?(c10d|etcd)", line) for line, _ in job.lines)
-
-
 def is_right(name, steps):
     """Whether 0 is the task's own number, too: the job says one node, and where that matters one task."""
     layouts = [step.layout for step in steps.all if step.srun is not None]
@@ -142,11 +135,12 @@ def too_early(job, steps, report):
     wrapped = any(command.srun is not None for command in job.commands)
     if not job.batch or not wrapped and "ntasks" not in job.options and "nodes" not in job.options:
         return
+    if any(re.search(r"rdzv[_-]backend[= ]+[\"']?(c10d|etcd)", line) for line, _ in job.lines):
+        return  # a rendezvous numbers the nodes itself
     for line, number in job.lines:
         found = PER_TASK.search(unquoted(line))
         if found and not re.match(r"^\s*(echo|printf|if|\[|elif|case)\b", line) and \
-                OWN.search(line) and not meets(job) and not is_right(found.group(1), steps) and \
-                not is_unused(job, line, steps):
+                OWN.search(line) and not is_right(found.group(1), steps) and not is_unused(job, line, steps):
             report("D515", job.path, number,
                    "the batch shell expands $%s, before srun starts the tasks" % found.group(1),
                    "srun bash -c '... $%s ...'   (single quotes)" % found.group(1))
@@ -267,8 +261,6 @@ def check(job, steps, report):
         directive_variables(job, report)
         misspelt_variables(job, report)
         too_early(job, steps, report)
-    misspelt_options(job, report)
-    separated(job, report)
-    attached(job, report)
+    options(job, report)
     forgotten(job, steps, report)
     signals(job, steps, report)

@@ -28,14 +28,6 @@ def interpreter(text):
     return os.path.basename(words[0]) if words else ""
 
 
-def parses_as_python(text):
-    try:
-        ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
-
-
 def bash_refuses(path):
     """(line, reason) where `bash -n` does not take the file, else None. bash runs nothing of it."""
     try:
@@ -64,8 +56,11 @@ def kind_of(path):
         raise Unreadable("it is neither Python nor a shell script")
     if path.endswith(SUFFIXES) or DIRECTIVE.search(text):
         return SHELL
-    if parses_as_python(text):
+    try:
+        ast.parse(text)
         return PYTHON
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
     if bash_refuses(path) is None and os.access(BASH, os.X_OK):
         return SHELL
     raise Unreadable("it is neither Python nor a shell script")
@@ -180,10 +175,6 @@ def left_open(text):
     return how.rstrip("\\#")
 
 
-def without_comments(text):
-    return "".join(letter for letter, how in scan(text) if not how.endswith("#"))
-
-
 def logical_lines(text):
     """[(line, number)], and (last line, number) of a here-document that does not end, or None.
 
@@ -213,7 +204,9 @@ def logical_lines(text):
         how = left_open(pending)
         is_array = how == "(" and OPENS_ARRAY.match(pending) is not None
         if (is_array or how.strip("(")) and number - start < MOST_JOINED:
-            pending = without_comments(pending) + " " if is_array else pending + "\n"
+            # a comment in an array would hide the lines that are joined to it
+            pending = "".join(letter for letter, how in scan(pending) if how[-1:] != "#") + " " if is_array \
+                else pending + "\n"
             continue
         lines.append((pending.strip(), start))
         pending = ""
@@ -239,22 +232,19 @@ FLAGS = {"exclusive", "overlap", "exact", "label", "unbuffered", "pty", "no-kill
 
 
 # Those that take a value.
-NAMES = {"account", "accel-bind", "acctg-freq", "array", "batch", "bb", "bbf", "bcast", "begin", "chdir",
-         "cluster-constraint", "clusters", "comment", "compress", "constraint", "container", "container-id",
-         "core-spec", "cores-per-socket", "cpu-bind", "cpu-freq", "cpus-per-gpu", "cpus-per-task", "deadline",
-         "delay-boot", "dependency", "distribution", "epilog", "error", "exclude", "export", "export-file", "extra",
-         "extra-node-info", "gid", "gpu-bind", "gpu-freq", "gpus", "gpus-per-node", "gpus-per-socket", "gpus-per-task",
-         "gres", "gres-flags", "het-group", "help", "hint", "input", "job-name", "jobid", "kill-command",
-         "kill-on-invalid-dep", "licenses", "mail-type", "mail-user", "mcs-label", "mem", "mem-bind", "mem-per-cpu",
-         "mem-per-gpu", "mincpus", "mpi", "msg-timeout", "network", "nice", "nodefile", "nodelist", "nodes", "ntasks",
-         "ntasks-per-core", "ntasks-per-gpu", "ntasks-per-node", "ntasks-per-socket", "ntasks-per-tres", "open-mode",
-         "oom-kill-step", "output", "partition", "power", "prefer", "priority", "profile", "prolog", "qos", "relative",
-         "reservation", "segment", "signal", "slurmd-debug", "sockets-per-node", "switches", "task-epilog",
-         "task-prolog", "test-only", "thread-spec", "threads", "threads-per-core", "time", "time-min", "tmp",
-         "tree-width", "tres-bind", "tres-per-task", "uid", "umask", "usage", "version", "wait-all-nodes", "wckey",
-         "wrap", "x11", "ddp", "pack-group", "het-job", "cpu_bind", "mem_bind", "workdir", "ntasks-per-board",
-         "consolidate-segments", "spread-segments", "exclusive", "stepmgr", "mincores", "minsockets", "minthreads",
-         "gpu_bind"}
+NAMES = set("""
+    account accel-bind acctg-freq array batch bb bbf bcast begin chdir cluster-constraint clusters comment compress
+    constraint container container-id core-spec cores-per-socket cpu-bind cpu-freq cpus-per-gpu cpus-per-task
+    deadline delay-boot dependency distribution epilog error exclude export export-file extra extra-node-info gid
+    gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags het-group help hint input
+    job-name jobid kill-command kill-on-invalid-dep licenses mail-type mail-user mcs-label mem mem-bind mem-per-cpu
+    mem-per-gpu mincpus mpi msg-timeout network nice nodefile nodelist nodes ntasks ntasks-per-core ntasks-per-gpu
+    ntasks-per-node ntasks-per-socket ntasks-per-tres open-mode oom-kill-step output partition power prefer priority
+    profile prolog qos relative reservation segment signal slurmd-debug sockets-per-node switches task-epilog
+    task-prolog thread-spec threads threads-per-core time time-min tmp tree-width tres-bind tres-per-task uid umask
+    usage version wait-all-nodes wckey wrap x11 pack-group het-job cpu_bind mem_bind workdir ntasks-per-board
+    consolidate-segments spread-segments mincores minsockets minthreads gpu_bind
+""".split())
 KNOWN = NAMES | FLAGS
 NUMBER = re.compile(r"^[0-9]{1,9}$")
 ALIASES = {"tasks-per-node": "ntasks-per-node"}
