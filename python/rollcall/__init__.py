@@ -58,29 +58,17 @@ other, and what has to live how long, is in rollcall.h.
 from __future__ import annotations
 
 import ctypes
+import functools
 import glob
 import os
 import shutil
 import sys
 import threading
-from types import TracebackType
-from typing import Dict, List, NamedTuple, Optional, TextIO, Tuple, Type
+from typing import Any, Dict, List, NamedTuple, Optional, TextIO, Tuple
 
 __all__ = [
-    "Applied",
-    "Error",
-    "Identity",
-    "Message",
-    "Plan",
-    "Timeout",
-    "apply",
-    "broadcast",
-    "identity",
-    "nccl_unique_id",
-    "nccl_unique_ids",
-    "plan",
-    "show",
-    "version",
+    "Applied", "Error", "Identity", "Message", "Plan", "Timeout",
+    "apply", "broadcast", "identity", "nccl_unique_id", "nccl_unique_ids", "plan", "show", "version",
 ]
 
 # python/makewheel.py and the build write the number
@@ -146,20 +134,12 @@ class _Error(ctypes.Structure):
 
 
 class _Variable(ctypes.Structure):
-    _fields_ = [
-        ("action", ctypes.c_int),
-        ("name", ctypes.c_char_p),
-        ("value", ctypes.c_char_p),
-        ("source", ctypes.c_char_p),
-        ("reason", ctypes.c_char_p),
-    ]
+    _fields_ = [("action", ctypes.c_int), ("name", ctypes.c_char_p), ("value", ctypes.c_char_p),
+                ("source", ctypes.c_char_p), ("reason", ctypes.c_char_p)]
 
 
 class _Message(ctypes.Structure):
     _fields_ = [("id", ctypes.c_char_p), ("level", ctypes.c_int), ("text", ctypes.c_char_p)]
-
-
-_library: Optional[ctypes.CDLL] = None
 
 
 def _load() -> ctypes.CDLL:
@@ -187,30 +167,30 @@ def _load() -> ctypes.CDLL:
     )
 
 
+@functools.lru_cache(maxsize=None)
 def _open() -> ctypes.CDLL:
     library = _load()
     job, error, text, number = ctypes.c_void_p, ctypes.POINTER(_Error), ctypes.c_char_p, ctypes.c_int
-    for name in ("rank", "world_size", "local_rank", "local_world_size", "node_rank", "nnodes", "master_port", "mode"):
-        getattr(library, "rollcall_" + name).argtypes = [job]
-    for name in ("master_addr", "launcher"):
-        getattr(library, "rollcall_" + name).argtypes = [job]
-        getattr(library, "rollcall_" + name).restype = text
-    for name, kind in (("variable", _Variable), ("message", _Message)):
-        getattr(library, f"rollcall_{name}_count").argtypes = [job]
-        getattr(library, f"rollcall_{name}_count").restype = ctypes.c_size_t
-        getattr(library, f"rollcall_{name}_at").argtypes = [job, ctypes.c_size_t]
-        getattr(library, f"rollcall_{name}_at").restype = ctypes.POINTER(kind)
-    library.rollcall_version.argtypes = []
-    library.rollcall_version.restype = text
-    library.rollcall_mode_name.argtypes = [number]
-    library.rollcall_mode_name.restype = text
-    library.rollcall_create.argtypes = [ctypes.c_void_p, ctypes.POINTER(job), error]
-    library.rollcall_destroy.argtypes = [job]
-    library.rollcall_destroy.restype = None
-    library.rollcall_hold_port.argtypes = [job, ctypes.POINTER(number), error]
-    library.rollcall_broadcast.argtypes = [job, text, ctypes.c_void_p, ctypes.c_size_t, number, number, error]
-    library.rollcall_nccl_unique_id.argtypes = [job, ctypes.c_void_p, number, error]
-    library.rollcall_nccl_unique_ids.argtypes = [job, ctypes.c_void_p, number, number, error]
+    size, buffer = ctypes.c_size_t, ctypes.c_void_p
+    numbers = ("rank", "world_size", "local_rank", "local_world_size", "node_rank", "nnodes", "master_port", "mode")
+    functions: Dict[str, Tuple[Any, List[Any]]] = {
+        **{name: (number, [job]) for name in numbers},
+        **{name: (text, [job]) for name in ("master_addr", "launcher")},
+        **{name: (size, [job]) for name in ("variable_count", "message_count")},
+        "variable_at": (ctypes.POINTER(_Variable), [job, size]),
+        "message_at": (ctypes.POINTER(_Message), [job, size]),
+        "version": (text, []),
+        "mode_name": (text, [number]),
+        "create": (number, [ctypes.c_void_p, ctypes.POINTER(job), error]),
+        "destroy": (None, [job]),
+        "hold_port": (number, [job, ctypes.POINTER(number), error]),
+        "broadcast": (number, [job, text, buffer, size, number, number, error]),
+        "nccl_unique_id": (number, [job, buffer, number, error]),
+        "nccl_unique_ids": (number, [job, buffer, number, number, error]),
+    }
+    for name, (result, arguments) in functions.items():
+        getattr(library, "rollcall_" + name).restype = result
+        getattr(library, "rollcall_" + name).argtypes = arguments
     return library
 
 
@@ -219,19 +199,12 @@ def _check(result: int, error: _Error) -> None:
         raise (Timeout if error.code == _TIMEOUT else Error)(error.code, error.text.decode("ascii", "replace"))
 
 
-def _opened() -> ctypes.CDLL:
-    global _library
-    if _library is None:
-        _library = _open()
-    return _library
-
-
 class _Job:
     """A struct rollcall of the environment as it is now."""
 
     def __init__(self) -> None:
         self.pointer = ctypes.c_void_p()
-        self.library = _opened()
+        self.library = _open()
 
     def __enter__(self) -> _Job:
         error = _Error()
@@ -299,7 +272,7 @@ def _milliseconds(timeout: float) -> int:
 
 def version() -> str:
     """The C library's version, such as "0.1.0"."""
-    text: bytes = _opened().rollcall_version()
+    text: bytes = _open().rollcall_version()
     return text.decode()
 
 
@@ -358,12 +331,7 @@ class Applied:
     def __enter__(self) -> Applied:
         return self
 
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
         for name, value in self._before.items():
             _put(name, value)
