@@ -8,7 +8,7 @@
 #   "make dist" makes the same bytes of the same files for everybody: members in
 #   the order of their names, nobody's user, the permissions that everybody has, and
 #   one date, that of the MANIFEST which dist-hook has put there. Other tars than
-#   GNU's are used as automake does. To be called behind AM_INIT_AUTOMAKE.
+#   GNU's are used as automake does. To be called after AM_INIT_AUTOMAKE.
 
 AC_DEFUN([X_AC_REPRODUCIBLE_DIST], [
   AC_MSG_CHECKING([whether tar can make the same release of the same files])

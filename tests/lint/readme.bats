@@ -89,6 +89,7 @@ links_lead_somewhere()
     # each template is installed, with the pages that link to it
     for job in docs/jobs/*; do
         grep -qF "$job" Makefile.am || { echo "Makefile.am does not install $job"; return 1; }
+        grep -qF "](jobs/${job##*/})" docs/user.md || { echo "docs/user.md does not have $job"; return 1; }
     done
     # and none of docs that nobody links to
     for page in docs/*.md docs/*.svg; do

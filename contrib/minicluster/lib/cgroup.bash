@@ -56,7 +56,7 @@ enter_cgroups()
     done
 }
 
-# own_cgroups NODE TOP: what lies at the trees' places below TOP from now on is the node's part of them
+# own_cgroups NODE TOP: what is at the trees' places below TOP from now on is the node's part of them
 own_cgroups()
 {
     local tree

@@ -260,7 +260,7 @@ cmd_status()
         elif ! grep -qxF "$space" <<< "$running"; then
             word="its daemon is not running"
         elif [ "$node" = login ]; then
-            # It comes first, and its sinfo tells the states of the other nodes.
+            # It comes first, and its sinfo says the states of the other nodes.
             states=$(timeout 10 "$self" run --name "$name" -i login sinfo -h -N -o '%N %T' 2> /dev/null)
             [ -z "$states" ] || word="slurmctld answers"
         fi
