@@ -49,7 +49,7 @@ WITH_COMMAND = """\
 rollcall gives every process of a distributed PyTorch job one consistent RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and
 MASTER_PORT, under srun, mpirun, torchrun and others, without root and without a change to the script:
 
-    pip install rollcall-ddp
+    pip install rollcall_ddp-*_$(uname -m).whl
     srun rollcall exec -- python train.py
     mpirun -np 8 rollcall exec -- python train.py
     rollcall doctor train.py

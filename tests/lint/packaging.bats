@@ -62,6 +62,13 @@ in_debian()
     expect_same "$version" "$(grep -rhoE 'rollcall[-/ ][0-9]+\.[0-9]+\.[0-9]+' "$top/packaging" | grep -oE '[0-9.]+' | sort -u)"
 }
 
+# A name that nobody has registered yet belongs to whoever does so first.
+@test "no page, and no description of a package, has a reader pip install rollcall-ddp or rollcall-watch by name" {
+    cd "$top"
+    run -1 grep -nE 'pip install ([a-z-]+ )*rollcall-' README.md NEWS docs/*.md man/*.in packaging/README.md python/*.py python/rollcall/*.py
+    [ -z "$output" ]
+}
+
 @test "Debian's copyright file has the whole licence" {
     licence=$(sed -n '5,$p' "$top/LICENSE")
     expect_same "$licence" "$(sed -n '/^License: BSD-3-Clause$/,$p' "$debian/copyright" | sed -n '/^ Redis/,$p' | sed -e 's/^ //' -e 's/^\.$//')"
