@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "rendezvous/client.h"
+#include "rendezvous/wire.h"
 #include "system/node.h"
 
 enum {
@@ -30,6 +31,7 @@ struct counter {
 /* This process in one launch. Most processes are in one launch only. */
 struct rc_call_process {
     char scope[RC_DISCOVERY_SCOPE];
+    char id[RC_WIRE_TOKEN + 1]; /* no other program of the rank has it */
     uint32_t rank;
     struct counter *counters;
     bool is_known; /* whether the next two are set */
@@ -66,6 +68,10 @@ static struct rc_call_process *find_process(const struct rc_discovery *discovery
         process = process->next;
     if (process || !(process = calloc(1, sizeof(*process))))
         return process;
+    if (rc_wire_new_token(process->id) < 0) {
+        free(process);
+        return NULL;
+    }
     memcpy(process->scope, discovery->scope, sizeof(process->scope));
     process->rank = rank;
     process->next = processes;
@@ -148,11 +154,11 @@ static int fail_gone(const struct rc_call *call, int rc, struct rollcall_error *
                        why);
 }
 
-/* Finds the store server, and this process's number there. */
+/* Finds the store server, and this process's number there: the first that no other program of its rank has. Whoever
+ * asks again, because the reply was late, gets the same one. */
 static int open_store(struct rc_call *call, int64_t deadline, char where[RC_DISCOVERY_TEXT], uint64_t *program)
 {
-    char text[64];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const struct rc_call_process *process = call->process;
     struct rc_endpoint endpoint;
     int rc = rc_discovery_open(&call->job->discovery, deadline, where);
 
@@ -160,8 +166,20 @@ static int open_store(struct rc_call *call, int64_t deadline, char where[RC_DISC
         return rc;
     if (!rc_endpoint_read(rc_str(where), &endpoint))
         return -EPROTO;
-    return rc_store_client_count(&endpoint, rc_format(&arena, "n/%s/%u", call->process->scope, call->rank),
-                                 milliseconds_left(deadline), program);
+    for (*program = 0;; (*program)++) {
+        char text[64];
+        char owner[RC_WIRE_TOKEN] = "";
+        size_t size;
+        struct rc_arena arena = { .base = text, .size = sizeof(text) };
+        const char *key = rc_format(&arena, "n/%s/%u/%llu", process->scope, call->rank, (unsigned long long)*program);
+
+        rc = rc_store_client_put(&endpoint, key, rc_str(process->id), milliseconds_left(deadline), owner, sizeof(owner),
+                                 &size);
+        if (rc < 0)
+            return rc;
+        if (rc > 0 || memcmp(owner, process->id, sizeof(owner)) == 0)
+            return 0;
+    }
 }
 
 static bool look_up(struct rc_call *call, char where[RC_DISCOVERY_TEXT], uint64_t *program)

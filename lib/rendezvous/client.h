@@ -51,7 +51,7 @@ int rc_client_request(const struct rc_endpoint *server, struct rc_str text, uint
  *
  * A task may run two programs one after the other, and what the first of them
  * has put stays there: a key that is used at each start needs a number of the
- * start, which rc_store_client_count gives. */
+ * start. rc_store_client_count gives one, another one to each that asks. */
 
 /* Puts a value, unless there is one: 1 where it is this one that is there now,
  * 0 where it is another, which `standing` then gets as rc_store_client_get's `value` does;

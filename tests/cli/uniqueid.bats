@@ -228,6 +228,27 @@ except rollcall.Error as error:
         SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("x")'
 }
 
+@test "srun's server answers too late: the rank's next call is in step with the others'" {
+    open_server real "$prefix/libexec/rollcall/rollcall-exchange" 60
+    here env "${task_3[@]}" "${at_server[@]}" python3 - "$(pgrep -P "$server_pid")" > "$BATS_TEST_TMPDIR/rank.3" 2>&1 3>&- <<'PYTHON' &
+import os, rollcall, signal, sys
+os.kill(int(sys.argv[1]), signal.SIGSTOP)
+try:
+    rollcall.broadcast("x", timeout=0.5)
+except rollcall.Error as error:
+    print(error.code)
+os.kill(int(sys.argv[1]), signal.SIGCONT)
+print(rollcall.broadcast("x", timeout=60).decode())
+PYTHON
+    started+=($!)
+    here env "${task_0[@]}" "${at_server[@]}" python3 -c 'import rollcall
+rollcall.broadcast("x", b"the first")
+rollcall.broadcast("x", b"the second")'
+    wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
+    [ "$(cat "$BATS_TEST_TMPDIR/rank.3")" = $'5\nthe second' ]
+    close_server
+}
+
 @test "a launcher's process has no rank" {
     fails 2 'this process has no rank' \
         here env "${agent_0[@]}" ROLLCALL=launcher python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("x", b"")'
