@@ -63,7 +63,7 @@ import glob
 import os
 import shutil
 import sys
-import threading
+import time
 from typing import Any, Dict, List, NamedTuple, Optional, TextIO, Tuple
 
 __all__ = [
@@ -259,15 +259,10 @@ class _Job:
         return tuple(found)
 
 
-# One broadcast is several calls, and those of two threads must not come between each other.
-_turns: Dict[str, threading.Lock] = {}
-os.register_at_fork(after_in_child=_turns.clear)
-
-
 def _milliseconds(timeout: float) -> int:
     if not timeout > 0:
         raise ValueError("timeout is not above 0")
-    return max(1, min(int(timeout * 1000), 2**31 - 1))
+    return max(1, int(min(timeout * 1000, 2**31 - 1)))
 
 
 def version() -> str:
@@ -398,28 +393,32 @@ def broadcast(name: str, data: Optional[bytes] = None, root: int = 0, timeout: f
     """The bytes that rank root gives, in all ranks. The others' data does not matter.
 
     name has 1 to 64 letters, digits and . _ -; all ranks give the same one, and the same root. The root returns at
-    once, the others within timeout seconds, or Timeout is raised. For a program's start: what was broadcast stays until
-    the launch ends, 64 MiB in all. (A rank that is written in C gets it as 8 bytes, the size with the lowest byte
-    first, then pieces of at most 16384.)
+    once, the others within timeout seconds, or Timeout is raised, and their next call meets the root's next one. For a
+    program's start: what was broadcast stays until the launch ends, 64 MiB in all. (A rank that is written in C gets 24
+    bytes: the size in 8, the lowest byte first, and 16 letters. Then it gets pieces of at most 16384, whose name is
+    that of the call, its first 47 letters at most, a dot and these 16.)
     """
-    milliseconds = _milliseconds(timeout)
-    with _turns.setdefault(name, threading.Lock()), _Job() as job:
+    deadline = time.monotonic() + _milliseconds(timeout) / 1000
+    with _Job() as job:
         own = (job.number("rank") or 0) == root
         if own and data is None:
             raise ValueError("the root has no data")
         content = bytearray(data) if own and data is not None else bytearray()
 
-        def give(piece: bytearray) -> None:
+        def give(name: str, piece: bytearray) -> None:
             view = (ctypes.c_char * len(piece)).from_buffer(piece)
-            job.call("broadcast", name.encode(), view, len(piece), root, milliseconds)
+            left = _milliseconds(max(deadline - time.monotonic(), 0.001))
+            job.call("broadcast", name.encode(), view, len(piece), root, left)
 
-        size = bytearray(len(content).to_bytes(8, "little"))
-        give(size)
+        # the pieces have a name that no other broadcast has: a rank that misses some takes none of them for another's
+        head = bytearray(len(content).to_bytes(8, "little") + os.urandom(8).hex().encode())
+        give(name, head)
+        size, name_of_pieces = int.from_bytes(head[:8], "little"), f"{name[:47]}.{head[8:].decode()}"
         whole = bytearray()
-        for begin in range(0, int.from_bytes(size, "little"), _PIECE):
-            length = min(_PIECE, int.from_bytes(size, "little") - begin)
+        for begin in range(0, size, _PIECE):
+            length = min(_PIECE, size - begin)
             piece = content[begin : begin + length] if own else bytearray(length)
-            give(piece)
+            give(name_of_pieces, piece)
             whole += piece
         return bytes(whole)
 

@@ -218,6 +218,16 @@ print(rollcall.broadcast("word", b"yes" if rollcall.identity().rank == 0 else No
     [ -z "$(LC_ALL=C sort <<< "$output" | comm -13 "$BATS_TEST_TMPDIR/before" -)" ]
 }
 
+@test "all pieces of a broadcast have one deadline" {
+    run -0 clean LD_LIBRARY_PATH="$prefix/lib" "$venv/bin/python" -c 'import itertools, rollcall, time
+clock, left = itertools.count(), []
+time.monotonic = lambda: next(clock)
+rollcall._Job.call = lambda self, name, *arguments: left.append(arguments[-1])
+rollcall.broadcast("x", bytes(3 * 16384), timeout=3)
+print(*left)'
+    [ "$output" = '2000 1000 1 1' ]
+}
+
 @test "every public name has its words, every function its types, also for Python 3.8" {
     run -0 clean "$venv/bin/python" - "$top" <<'PYTHON'
 import ast, inspect, os, sys, typing

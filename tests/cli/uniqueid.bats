@@ -169,6 +169,30 @@ PYTHON
         by_hand 1 2 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("here") and 0 or rollcall.broadcast("there", timeout=1)'
 }
 
+@test "a broadcast that timed out is not taken for the next one" {
+    cat > "$BATS_TEST_TMPDIR/late.py" <<'PYTHON'
+import rollcall
+me = rollcall.identity().rank
+rollcall.broadcast("here", b"")
+for late in range(2):
+    if me == 1:
+        try:
+            rollcall.broadcast("x", timeout=0.5)
+            raise SystemExit("in time")
+        except rollcall.Timeout:
+            pass
+    rollcall.broadcast("late", b"", root=1)
+    if me == 0:
+        rollcall.broadcast("x", b"8 bytes." * 5000)
+print(rollcall.broadcast("x", b"the next" if me == 0 else None).decode())
+PYTHON
+    begin 1 2 python3 "$BATS_TEST_TMPDIR/late.py"
+    run -0 by_hand 0 2 python3 "$BATS_TEST_TMPDIR/late.py"
+    wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
+    [ "$output" = 'the next' ]
+    [ "$(cat "$BATS_TEST_TMPDIR/rank.1")" = 'the next' ]
+}
+
 @test "a thread waits for another one's search no longer than its own time" {
     run -0 by_hand 1 2 timeout 30 python3 -c 'import os, rollcall, threading, time
 other = threading.Thread(target=rollcall.broadcast, args=("long",), kwargs={"timeout": 60}, daemon=True)
@@ -266,7 +290,7 @@ except rollcall.Error as error:
     wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
     port=$(free_port)
     begin 0 2 python3 -c 'import rollcall; rollcall.broadcast("x", b"123")'
-    fails 1 'RC619: rank 1: rollcall_broadcast("x"): rank 0 gives 8 bytes and this one takes 3; give all ranks the same size' \
+    fails 1 'RC619: rank 1: rollcall_broadcast("x"): rank 0 gives 24 bytes and this one takes 3; give all ranks the same size' \
         by_hand 1 2 python3 "$BATS_TEST_TMPDIR/fails.py" '[j.call("broadcast", b"x", b"abc", 3, 0, 60000) for j in [rollcall._Job().__enter__()]]'
 }
 
