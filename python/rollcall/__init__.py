@@ -92,6 +92,10 @@ class Error(RuntimeError):
         super().__init__(text)
         self.code = code
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        """For pickle: a pool of processes hands on what its workers raise."""
+        return type(self), (self.code, str(self))
+
 
 class Timeout(Error, TimeoutError):
     """Another rank has not made the call in time."""

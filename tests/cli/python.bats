@@ -218,6 +218,17 @@ print(rollcall.broadcast("word", b"yes" if rollcall.identity().rank == 0 else No
     [ -z "$(LC_ALL=C sort <<< "$output" | comm -13 "$BATS_TEST_TMPDIR/before" -)" ]
 }
 
+@test "an error is the same in a pool of processes" {
+    run -0 clean LD_LIBRARY_PATH="$prefix/lib" "${task_3[@]}" SLURM_LOCALID=x "$venv/bin/python" -c 'import concurrent.futures, pickle, rollcall
+with concurrent.futures.ProcessPoolExecutor(1) as pool:
+    error = pool.submit(rollcall.identity).exception()
+print(type(error).__name__, error.code, error)
+late = pickle.loads(pickle.dumps(rollcall.Timeout(4, "late")))
+print(type(late).__name__, late.code, late)'
+    [[ ${lines[0]} == 'Error 1 RC101: SLURM_LOCALID'* ]]
+    [ "${lines[1]}" = 'Timeout 4 late' ]
+}
+
 @test "all pieces of a broadcast have one deadline" {
     run -0 clean LD_LIBRARY_PATH="$prefix/lib" "$venv/bin/python" -c 'import itertools, rollcall, time
 clock, left = itertools.count(), []
