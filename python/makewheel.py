@@ -83,7 +83,7 @@ def _read(*path: str) -> bytes:
 
 
 def _version() -> str:
-    return _read(os.pardir, "VERSION").decode().strip()
+    return _read("VERSION").decode().strip()
 
 
 def _tag(platform: Optional[str]) -> str:
@@ -101,8 +101,10 @@ def _info(version: str, tag: str) -> List[_File]:
     if not pure:
         description = WITH_COMMAND + description
     tags = "".join(f"Tag: py3-none-{one}\n" for one in tag[len("py3-none-") :].split("."))
-    return [
-        _File(f"{folder}/LICENSE", _read(os.pardir, "LICENSE")),
+    # pip before 21.3 builds in a copy of this folder alone
+    has_license = os.path.exists(os.path.join(HERE, os.pardir, "LICENSE"))
+    license_file = [_File(f"{folder}/LICENSE", _read(os.pardir, "LICENSE"))] if has_license else []
+    return license_file + [
         _File(f"{folder}/METADATA", METADATA.format(name=NAME, version=version, description=description).encode()),
         _File(f"{folder}/WHEEL", WHEEL.format(pure=str(pure).lower(), tags=tags).encode()),
     ]

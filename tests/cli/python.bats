@@ -11,8 +11,8 @@ setup_file()
     export venv=$BATS_FILE_TMPDIR/venv source=$BATS_FILE_TMPDIR/source
     # what a release has of it; the build may leave nothing there
     mkdir -p "$source/python/rollcall"
-    cp "$top/VERSION" "$top/LICENSE" "$source"
-    cp "$top/python/pyproject.toml" "$top/python/makewheel.py" "$source/python"
+    cp "$top/LICENSE" "$source"
+    cp "$top/python/VERSION" "$top/python/pyproject.toml" "$top/python/makewheel.py" "$source/python"
     cp "$top"/python/rollcall/*.py "$top/python/rollcall/py.typed" "$source/python/rollcall"
     chmod -R a-w "$source"
     # another one's site-packages are not this one's, and nothing may be fetched
@@ -47,6 +47,12 @@ for one in files:
 print(m.version("rollcall-ddp"), *sorted(str(one) for one in files if str(one).startswith("rollcall/")))'
     [ "$output" = "$(cat "$top/VERSION") rollcall/__init__.py rollcall/__main__.py rollcall/py.typed" ]
     [ -z "$(find "$source" -name '*.pyc' -o -name '*.egg-info' -o -name build)" ]
+}
+
+@test "pip before 21.3 copies the folder python alone, and makes the wheel from that" {
+    cp -R "$source/python" "$BATS_TEST_TMPDIR/copy"
+    clean PIP_NO_INDEX=1 "$venv/bin/pip" -q wheel --no-deps -w "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/copy"
+    [ -e "$BATS_TEST_TMPDIR/rollcall_ddp-$(cat "$top/VERSION")-py3-none-any.whl" ]
 }
 
 @test "identity, plan and version are what rollcall show says" {
