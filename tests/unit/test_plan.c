@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a task's variables become, and what is said of it: one row for each thing that a user may have set. */
+#include "resolve/command.h"
+#include "resolve/options.h"
+#include "resolve/resolve.h"
+#include "unit.h"
+
+/* The first of two tasks of srun's, each alone on its node. */
+#define STEP                                                                       \
+    "SLURM_JOB_ID=42 SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_LOCALID=0 "              \
+    "SLURM_NODEID=0 SLURM_STEP_NUM_TASKS=2 SLURM_STEP_NUM_NODES=2 SLURM_NTASKS=2 " \
+    "SLURM_STEP_TASKS_PER_NODE=1(x2) SLURM_STEP_NODELIST=n[1-2] SLURM_NTASKS_PER_NODE=1 "
+/* The second of them. */
+#define SECOND                                                                     \
+    "SLURM_JOB_ID=42 SLURM_STEP_ID=0 SLURM_PROCID=1 SLURM_LOCALID=0 "              \
+    "SLURM_NODEID=1 SLURM_STEP_NUM_TASKS=2 SLURM_STEP_NUM_NODES=2 SLURM_NTASKS=2 " \
+    "SLURM_STEP_TASKS_PER_NODE=1(x2) SLURM_STEP_NODELIST=n[1-2] SLURM_NTASKS_PER_NODE=1 "
+/* A stamp that another launch has left. */
+#define OUTER "ROLLCALL_SCOPE=slurm:41.0/0/launcher/23456 "
+
+struct row {
+    struct rc_str input; /* the command */
+    const char *env;
+    const char *options;
+    const char *expected; /* NAME=VALUE is set, -NAME is unset, +NAME is kept, !NAME is none of these, RC501 is said */
+    const char *why;
+};
+
+static const struct rc_plan_entry *planned(const struct rc_plan *plan, struct rc_str name)
+{
+    for (unsigned i = 0; i < plan->count; i++)
+        if (rc_str_eq(plan->entry[i].name, name))
+            return &plan->entry[i];
+    return NULL;
+}
+
+static bool is_said(const struct rc_messages *messages, const char *id)
+{
+    for (unsigned i = 0; i < messages->count; i++)
+        if (strcmp(rc_message_entry(messages->list[i].id)->id, id) == 0)
+            return true;
+    return false;
+}
+
+static void expect_entry(const struct rc_result *result, const char *word)
+{
+    const bool is_set = !strchr("-+!", word[0]);
+    struct rc_str value;
+    struct rc_str name = rc_str_split(rc_str(is_set ? word : word + 1), '=', &value);
+    const struct rc_plan_entry *entry = planned(&result->plan, name);
+
+    if (word[0] == '!') {
+        if (entry)
+            fail_msg("%s is planned", word + 1);
+        return;
+    }
+    if (!entry)
+        fail_msg("%s is not planned", word);
+    assert_int_equal(entry->action, is_set ? RC_SET : word[0] == '-' ? RC_UNSET : RC_KEEP);
+    if (is_set)
+        assert_string_equal(entry->value, value.p);
+}
+
+/* Each entry that is named, and all messages but notes. */
+static void expect(const struct rc_result *result, const char *expected)
+{
+    const char *words[24];
+
+    unit_words(expected, words, UNIT_COUNT(words));
+    for (size_t i = 0; words[i]; i++) {
+        if (strncmp(words[i], "RC", 2) != 0)
+            expect_entry(result, words[i]);
+        else if (!is_said(&result->messages, words[i]))
+            fail_msg("%s is not said", words[i]);
+    }
+    for (unsigned i = 0; i < result->messages.count; i++) {
+        const struct rc_message_entry *entry = rc_message_entry(result->messages.list[i].id);
+
+        if (entry->level != RC_LEVEL_NOTE && !strstr(expected, entry->id))
+            fail_msg("%s is said: %s", entry->id, result->messages.list[i].text);
+    }
+}
+
+static struct rc_here installed = { .learned = RC_LEARN_WATCH | RC_LEARN_REVERSE,
+                                    .watch = RC_STR("/r/watch"),
+                                    .reverse = RC_STR("/r/lookup.so") };
+static struct rc_here not_installed = { .learned = RC_LEARN_WATCH | RC_LEARN_REVERSE };
+
+static void be_planned(const struct row *row, struct rc_context context)
+{
+    static struct rc_result result;
+    const char *env[40];
+    const char *argv[24];
+    UNIT_ARENA(arena, 64);
+    struct rc_messages messages = { .arena = &arena };
+
+    context.env = env;
+    context.argv = argv;
+    unit_words(row->env, env, UNIT_COUNT(env));
+    unit_words(row->input.p, argv, UNIT_COUNT(argv));
+    assert_true(rc_options_parse(rc_str(row->options), "--ddp", &context.options, &messages));
+    rc_resolve(&context, &result);
+    expect(&result, row->expected);
+}
+
+/* What goes into a task's LD_PRELOAD and PYTHONPATH. */
+
+#define SERVED "SLURM_ROLLCALL_SERVER='token 1234 42.0' "
+
+static const struct row added[] = {
+    { TEXT("x"), STEP, "lookup=numeric", "LD_PRELOAD=/r/lookup.so", "the look-ups' library" },
+    { TEXT("x"), STEP "LD_PRELOAD='/a.so /b.so'", "lookup=numeric", "'LD_PRELOAD=/a.so /b.so:/r/lookup.so'",
+      "after the user's" },
+    { TEXT("x"), STEP "LD_PRELOAD=/r/lookup.so:/b.so", "lookup=numeric", "LD_PRELOAD=/r/lookup.so:/b.so",
+      "it is there already" },
+    { TEXT("x"), STEP "'LD_PRELOAD=/b.so /r/lookup.so'", "lookup=numeric", "'LD_PRELOAD=/b.so /r/lookup.so'",
+      "it is there after a blank" },
+    { TEXT("x"), STEP "LD_PRELOAD=/x/r/lookup.so", "lookup=numeric", "LD_PRELOAD=/x/r/lookup.so:/r/lookup.so",
+      "another one ends like it" },
+    { TEXT("x"), STEP "LD_PRELOAD=/r/lookup.so.1", "lookup=numeric", "LD_PRELOAD=/r/lookup.so.1:/r/lookup.so",
+      "another one begins like it" },
+    { TEXT("x"), STEP, "lookup=system", "!LD_PRELOAD", "look-ups as torch does them" },
+    { TEXT("x"), STEP, "watch", "PYTHONPATH=/r/watch 'ROLLCALL_IDENTITY=rank=0 size=2 node=0 nodes=2'",
+      "what the watch compares with" },
+    { TEXT("x"), STEP "PYTHONPATH=:/a", "watch", "PYTHONPATH=:/a:/r/watch", "the user's empty folder stays" },
+    { TEXT("x"), STEP, "launcher,watch", "'ROLLCALL_IDENTITY=node=0 nodes=2'", "an agent has no rank" },
+    { TEXT("x"), STEP SERVED, "watch=60", "'ROLLCALL_IDENTITY=rank=0 size=2 node=0 nodes=2 task=0 tasks=2'",
+      "the server knows tasks by Slurm's number" },
+    { TEXT("x"), STEP SERVED, "watch", "'ROLLCALL_IDENTITY=rank=0 size=2 node=0 nodes=2'",
+      "without a time the server isn't asked" },
+    { TEXT("x"), STEP, "watch=60", "PYTHONPATH=/r/watch RC709", "there is no server" },
+    { TEXT("x"), STEP "SLURM_ROLLCALL_SERVER='token 1234 42.7' ", "watch=60", "PYTHONPATH=/r/watch RC709",
+      "the server is another step's" },
+    { TEXT("x"), STEP "TORCH_DEVICE_BACKEND_AUTOLOAD=0 ROLLCALL_IDENTITY=rank=7", "watch",
+      "-ROLLCALL_IDENTITY !PYTHONPATH RC705", "torch is told not to load it" },
+    { TEXT("x"), STEP "TORCH_DEVICE_BACKEND_AUTOLOAD=1", "watch", "PYTHONPATH=/r/watch", "torch is told to load it" },
+    { TEXT("x"), STEP "ROLLCALL_IDENTITY=rank=7", "", "-ROLLCALL_IDENTITY !PYTHONPATH", "left over" },
+    { TEXT("x"),
+      "SLURM_JOB_ID=42 SLURM_STEP_ID=0 SLURM_PROCID=1 SLURM_LOCALID=0 SLURM_NODEID=1 SLURM_STEP_NUM_TASKS=4 "
+      "SLURM_STEP_NUM_NODES=2 SLURM_NTASKS=4 SLURM_STEP_TASKS_PER_NODE=2(x2) SLURM_STEP_NODELIST=n[1-2] "
+      "SLURM_GTIDS=1,3",
+      "watch,order=node", "RANK=2 'ROLLCALL_IDENTITY=rank=2 size=4 node=1 nodes=2 other=1'",
+      "Slurm has another number for it" },
+};
+
+UNIT_ROWS(adds, "a task gets", added)
+{
+    be_planned(row, (struct rc_context){ .here = &installed, .slurm_certain = true });
+}
+
+static const struct row missing[] = {
+    { TEXT("x"), STEP, "lookup=numeric", "!LD_PRELOAD RC505", "the library" },
+    { TEXT("x"), STEP, "watch", "!PYTHONPATH RC505", "the watch's folder" },
+};
+
+UNIT_ROWS(lacks, "a task does without", missing)
+{
+    be_planned(row, (struct rc_context){ .here = &not_installed, .slurm_certain = true });
+}
+
+UNIT_ROWS(lacks_contained, "a task in its container does without", missing)
+{
+    be_planned(row, (struct rc_context){ .here = &not_installed, .contained = true, .slurm_certain = true });
+}
+
+/* A variable of 5000 characters leaves no room for one more folder. */
+UNIT_TEST(refuses_long_path, "PYTHONPATH is too long for one more folder")
+{
+    static char path[5000] = "PYTHONPATH=/";
+    static const char *block[] = { "RANK=0",
+                                   "WORLD_SIZE=1",
+                                   "LOCAL_RANK=0",
+                                   "LOCAL_WORLD_SIZE=1",
+                                   "MASTER_ADDR=127.0.0.1",
+                                   "MASTER_PORT=29500",
+                                   path,
+                                   NULL };
+    static struct rc_result result;
+    struct rc_context context = { .env = block,
+                                  .here = &installed,
+                                  .options = { .given = true, .mode = RC_MODE_WORKER, .watch = RC_WATCH_ON } };
+
+    memset(path + strlen(path), 'x', sizeof(path) - 1 - strlen(path));
+    rc_resolve(&context, &result);
+    expect(&result, "!PYTHONPATH RC505");
+    path[sizeof("PYTHONPATH=") - 1 + 4096 - 8] = '\0';
+    rc_resolve(&context, &result);
+    expect(&result, "!PYTHONPATH RC505");
+    path[sizeof("PYTHONPATH=") - 1 + 4096 - 9] = '\0';
+    rc_resolve(&context, &result);
+    expect(&result, "");
+}
+
+/* Whether a container that the command starts sees the library. */
+static const struct row mounted[] = {
+    { TEXT("apptainer exec --bind /r:/r i x"), STEP, "lookup=numeric", "LD_PRELOAD=/r/lookup.so", "--bind A:A" },
+    { TEXT("apptainer exec --bind=/r i x"), STEP, "lookup=numeric", "LD_PRELOAD=/r/lookup.so", "--bind=A" },
+    { TEXT("apptainer exec -B /r/ i x"), STEP, "lookup=numeric", "LD_PRELOAD=/r/lookup.so", "a slash at the end" },
+    { TEXT("apptainer exec -B /data,/r i x"), STEP, "lookup=numeric", "LD_PRELOAD=/r/lookup.so", "the second one" },
+    { TEXT("apptainer exec --bind /r:/other i x"), STEP, "lookup=numeric", "!LD_PRELOAD RC505", "under another name" },
+    { TEXT("apptainer exec --bind /x:/r i x"), STEP, "lookup=numeric", "LD_PRELOAD=/r/lookup.so", "in this place" },
+    { TEXT("apptainer exec --bind / i x"), STEP, "lookup=numeric", "!LD_PRELOAD RC505", "the root proves nothing" },
+    { TEXT("apptainer exec --bind /re i x"), STEP, "lookup=numeric", "!LD_PRELOAD RC505", "a name that begins so" },
+    { TEXT("apptainer exec --binding /r i x"), STEP, "lookup=numeric", "!LD_PRELOAD RC505", "another option" },
+    { TEXT("apptainer exec i x"), STEP, "lookup=numeric", "!LD_PRELOAD RC505", "nothing" },
+    { TEXT("apptainer exec i x"), STEP "APPTAINER_BIND=/a:/b,/r:/r:ro", "lookup=numeric", "LD_PRELOAD=/r/lookup.so",
+      "the runtime's variable" },
+    { TEXT("singularity exec i x"), STEP "SINGULARITY_BINDPATH=/r", "lookup=numeric", "LD_PRELOAD=/r/lookup.so",
+      "its older name" },
+    { TEXT("bwrap --ro-bind / /r x"), STEP, "lookup=numeric", "LD_PRELOAD=/r/lookup.so", "bwrap's second word" },
+    { TEXT("bwrap --bind /r /other x"), STEP, "lookup=numeric", "!LD_PRELOAD RC505", "bwrap's first word" },
+    { TEXT("podman run --env-host -e A --mount type=bind,source=/x,target=/r i x"), STEP, "lookup=numeric",
+      "LD_PRELOAD=/r/lookup.so", "--mount" },
+    { TEXT("apptainer exec --cleanenv i x"), STEP, "", "RC504", "--cleanenv" },
+    { TEXT("apptainer exec -e i x"), STEP, "", "RC504", "-e of apptainer" },
+    { TEXT("podman run i x"), STEP, "", "RC504", "podman" },
+    { TEXT("podman run --env-host i x"), STEP, "", "", "podman --env-host" },
+    { TEXT("docker run -e RANK i x"), STEP, "", "", "docker -e" },
+    { TEXT("docker run i x"), STEP, "", "RC504", "docker" },
+    { TEXT("enroot start i x"), STEP, "", "RC504", "enroot" },
+};
+
+UNIT_ROWS(mounts, "a container of", mounted)
+{
+    be_planned(row, (struct rc_context){ .here = &installed, .slurm_certain = true });
+}
+
+/* The arguments of torchrun and accelerate, beside what is set for them. */
+static const struct row agents[] = {
+    { TEXT("torchrun t.py"), STEP, "launcher",
+      "PET_NNODES=2 PET_NODE_RANK=0 PET_MASTER_ADDR=n1 PET_RDZV_ID=42.0 PET_RDZV_CONF=is_host=1 !PET_RDZV_ENDPOINT",
+      "none" },
+    { TEXT("torchrun t.py"), SECOND, "launcher", "PET_NODE_RANK=1 !PET_RDZV_CONF", "none, on the second node" },
+    { TEXT("torchrun t.py"), STEP, "launcher,nproc=4", "PET_NPROC_PER_NODE=4", "nproc=" },
+    { TEXT("torchrun t.py"), STEP "PET_NPROC_PER_NODE=2", "launcher", "+PET_NPROC_PER_NODE", "the user's number" },
+    { TEXT("torchrun t.py"), STEP "PET_RDZV_CONF=timeout=9", "launcher", "+PET_RDZV_CONF", "the user's settings" },
+    { TEXT("torchrun --standalone t.py"), STEP "PET_NNODES=2", "launcher", "-PET_NNODES !PET_NODE_RANK RC305",
+      "--standalone" },
+    { TEXT("torchrun --nnodes=2 t.py"), STEP, "launcher", "PET_NNODES=2", "the right --nnodes" },
+    { TEXT("torchrun --nnodes=1:4 t.py"), STEP, "launcher", "PET_NNODES=2", "a range with it" },
+    { TEXT("torchrun --nnodes=3 t.py"), STEP, "launcher", "RC304", "too many --nnodes" },
+    { TEXT("torchrun --nnodes=3:4 t.py"), STEP, "launcher", "RC304", "a range above it" },
+    { TEXT("torchrun --nnodes=1 t.py"), STEP "PET_NNODES=2", "launcher", "-PET_NNODES !PET_NODE_RANK RC304",
+      "--nnodes=1: each node by itself" },
+    { TEXT("torchrun --nnodes=x t.py"), STEP, "launcher", "PET_NNODES=2", "no number" },
+    { TEXT("torchrun --nnodes=1:x t.py"), STEP, "launcher", "PET_NNODES=2", "half a range" },
+    { TEXT("torchrun --node_rank=0 t.py"), SECOND, "launcher", "PET_NODE_RANK=1 RC304", "the wrong --node_rank" },
+    { TEXT("torchrun --node_rank=$SLURM_NODEID t.py"), STEP, "launcher", "PET_NODE_RANK=0", "a variable's name" },
+    { TEXT("torchrun --rdzv_backend=c10d --node_rank=1 t.py"), STEP "PET_NODE_RANK=0", "launcher",
+      "-PET_NODE_RANK PET_RDZV_CONF=is_host=1", "c10d numbers the nodes itself" },
+    { TEXT("torchrun --rdzv_backend=static t.py"), STEP, "launcher", "PET_NODE_RANK=0", "the static backend" },
+    { TEXT("torchrun --rdzv_backend=$BACKEND t.py"), STEP, "launcher", "PET_NODE_RANK=0 PET_RDZV_CONF=is_host=1",
+      "a backend that a shell has yet to name" },
+    { TEXT("torchrun --rdzv_backend=`x` t.py"), STEP, "launcher", "PET_NODE_RANK=0", "another way to say that" },
+    { TEXT("torchrun t.py"), STEP "PET_RDZV_BACKEND=etcd-v2 PET_NODE_RANK=3", "launcher",
+      "-PET_NODE_RANK !PET_RDZV_CONF", "a backend of the user's" },
+    { TEXT("torchrun --rdzv_endpoint=n1:29400 t.py"), STEP, "launcher", "PET_RDZV_CONF=is_host=1",
+      "the first node as endpoint" },
+    { TEXT("torchrun --rdzv_endpoint=n1 t.py"), STEP, "launcher", "PET_RDZV_CONF=is_host=1", "without a port" },
+    { TEXT("torchrun --rdzv_endpoint=n2:29400 t.py"), STEP, "launcher", "!PET_RDZV_CONF", "another node as endpoint" },
+    { TEXT("torchrun --rdzv_endpoint=[fd00::1]:29400 t.py"), STEP "MASTER_ADDR=fd00::1", "launcher",
+      "PET_RDZV_CONF=is_host=1", "an address in brackets" },
+    { TEXT("torchrun --rdzv_endpoint=[n1:29400 t.py"), STEP, "launcher", "!PET_RDZV_CONF", "half of the brackets" },
+    { TEXT("torchrun t.py"), SECOND OUTER "PET_RDZV_CONF=is_host=1 PET_RDZV_ENDPOINT=n9:1", "launcher",
+      "-PET_RDZV_CONF !PET_RDZV_ENDPOINT", "the endpoint of another port stays" },
+    { TEXT("torchrun --nnodes=4 --rdzv_endpoint=n7:1 t.py"), STEP OUTER "PET_RDZV_ID=41.0", "launcher", "-PET_RDZV_ID",
+      "a part of several steps has no run id of its own" },
+    { TEXT("torchrun --nnodes=$N --master_addr=n7 t.py"), STEP, "launcher", "PET_RDZV_ID=42.0",
+      "as many nodes as a variable says" },
+    { TEXT("accelerate launch t.py"), STEP "MASTER_PORT=5000", "launcher", "PET_RDZV_ENDPOINT=n1:5000", "accelerate" },
+    { TEXT("accelerate launch t.py"), STEP "PET_RDZV_ENDPOINT=n5:77", "launcher", "!PET_RDZV_ENDPOINT",
+      "accelerate, with the user's endpoint" },
+    { TEXT("accelerate launch --main_process_port 5 t.py"), STEP, "launcher", "!PET_RDZV_ENDPOINT",
+      "accelerate's port" },
+    { TEXT("accelerate launch --num_machines 1 t.py"), STEP, "launcher", "!PET_RDZV_ENDPOINT PET_NNODES=2",
+      "one machine leaves the number to PET_NNODES" },
+    { TEXT("accelerate launch --num_machines 3 t.py"), STEP, "launcher", "RC304", "too many machines" },
+    { TEXT("accelerate launch --num_machines 2 t.py"), STEP, "launcher", "RC304", "no machine rank" },
+    { TEXT("accelerate launch --num_machines 2 --machine_rank 1 --main_process_ip n1 t.py"), STEP, "launcher", "RC304",
+      "the wrong machine rank" },
+};
+
+UNIT_ROWS(plans_agents, "launcher mode and", agents)
+{
+    be_planned(row, (struct rc_context){ .here = &not_installed, .slurm_certain = true });
+}
+
+/* The words are this node's own. srun's would be the same on all nodes. */
+static const struct row own_words[] = {
+    { TEXT("torchrun --nnodes=4 --node_rank=2 t.py"), STEP, "launcher", "!PET_RDZV_ID", "the third of four nodes" },
+    { TEXT("torchrun --node_rank=0 t.py"), STEP, "launcher", "PET_NODE_RANK=0", "the right --node_rank" },
+    { TEXT("accelerate launch --num_machines 2 --machine_rank 0 --main_process_ip n1 t.py"), STEP, "launcher", "",
+      "all right" },
+    { TEXT("accelerate launch --num_machines 2 --machine_rank 0 --main_process_ip n2 t.py"), STEP, "launcher", "RC304",
+      "the second node as machine 0" },
+    { TEXT("accelerate launch --num_machines 2 --machine_rank 0 --main_process_ip localhost t.py"), STEP, "launcher",
+      "RC304", "this node alone as machine 0" },
+    { TEXT("accelerate launch --num_machines 2 --machine_rank 0 --main_process_ip n1 --num_processes 3 t.py"), STEP,
+      "launcher", "RC304", "an odd number of processes" },
+    { TEXT("accelerate launch --num_machines 2 --machine_rank 0 --main_process_ip n1 --num_processes 4 t.py"), STEP,
+      "launcher", "", "an even one" },
+};
+
+UNIT_ROWS(plans_agent_of_node, "launcher mode and the node's own", own_words)
+{
+    be_planned(row, (struct rc_context){ .slurm_certain = false });
+}
+
+/* A batch script's own processes: a command that waits for tasks which nobody starts. */
+
+#define SCRIPT "SLURM_JOB_ID=42 SLURM_NTASKS=4 SLURM_JOB_NUM_NODES=2"
+
+static const struct row forgotten[] = {
+    { TEXT("python train.py"), SCRIPT, "", "RC309", "a script" },
+    { TEXT("python -m pkg.train"), SCRIPT, "", "RC309", "a module" },
+    { TEXT("python -m pip install x"), SCRIPT, "", "", "pip prepares" },
+    { TEXT("python -m venv v"), SCRIPT, "", "", "venv prepares" },
+    { TEXT("python -c x"), SCRIPT, "", "", "no script" },
+    { TEXT("ls"), SCRIPT, "", "", "another command" },
+    { TEXT("torchrun t.py"), SCRIPT, "", "RC309", "torchrun on one of two nodes" },
+    { TEXT("accelerate launch t.py"), SCRIPT, "", "RC309", "accelerate on one of two nodes" },
+    { TEXT("torchrun --standalone t.py"), SCRIPT, "", "", "torchrun for itself" },
+    { TEXT("torchrun --nnodes=1 t.py"), SCRIPT, "", "", "torchrun on one node" },
+    { TEXT("torchrun t.py"), "SLURM_JOB_ID=42 SLURM_NTASKS=4 SLURM_JOB_NUM_NODES=1", "", "", "all workers are there" },
+    { TEXT("torchrun t.py"), "SLURM_JOB_ID=42 SLURM_NTASKS=4", "", "", "a job that counts no nodes" },
+    { TEXT("python train.py"), "SLURM_JOB_ID=42 SLURM_JOB_NUM_NODES=2", "", "RC309", "a job that counts no tasks" },
+    { TEXT("python train.py"), "SLURM_JOB_ID=42 SLURM_NTASKS=1", "", "", "a job of one task" },
+    { TEXT("python train.py"), "SLURM_NTASKS=4", "", "", "no job" },
+    { TEXT("python train.py"), STEP, "", "", "a task of srun's" },
+};
+
+static void forget_srun(const struct row *row, struct rc_result *result, bool is_read)
+{
+    const char *env[24];
+    const char *argv[24];
+    struct rc_context context = { .env = env, .argv = argv, .here = &installed };
+
+    unit_words(row->env, env, UNIT_COUNT(env));
+    unit_words(row->input.p, argv, UNIT_COUNT(argv));
+    context.slurm_certain = row->env[0] && strstr(row->env, "SLURM_PROCID");
+    rc_resolve(&context, result);
+    if (is_read) {
+        rc_command_read(argv, &result->command);
+        context.command_read = true;
+    }
+    rc_forgotten_say(&context, result);
+    rc_forgotten_plan(&context, result);
+}
+
+UNIT_ROWS(misses_srun, "a forgotten srun is seen at", forgotten)
+{
+    static struct rc_result result;
+
+    forget_srun(row, &result, false);
+    expect(&result, row->expected);
+    forget_srun(row, &result, true);
+    expect(&result, row->expected);
+}
+
+UNIT_TEST(tells_torch, "torch in a batch script is told that srun was forgotten")
+{
+    static const struct row of_job = { TEXT("bash x"), SCRIPT " PYTHONPATH=/a", "", "", "" };
+    static const struct row of_task = { TEXT("bash x"), STEP, "", "", "" };
+    static struct rc_result result;
+
+    forget_srun(&of_job, &result, false);
+    expect(&result, "PYTHONPATH=/a:/r/watch 'ROLLCALL_IDENTITY=script=42 tasks=4'");
+    forget_srun(&of_task, &result, false);
+    expect(&result, "!PYTHONPATH !ROLLCALL_IDENTITY");
+}
+
+static const struct {
+    struct rc_str input;
+    const char *line;
+    const char *why;
+} lines[] = {
+    { TEXT("python train.py --lr 1"), "srun --ddp python train.py --lr 1", "plain words" },
+    { TEXT("python train.py 'a b' c"), "srun --ddp python train.py ...", "a word with a blank" },
+    { TEXT("python train.py '$x'"), "srun --ddp python train.py ...", "a word that a shell would change" },
+    { TEXT("python train.py \x7f"), "srun --ddp python train.py ...", "a control character" },
+    { TEXT("python train.py \xc3\xa9"), "srun --ddp python train.py ...", "a letter beyond ASCII" },
+};
+
+static void ends_with(struct rc_str command, const char *line)
+{
+    static struct rc_result result;
+    const struct row row = { command, SCRIPT, "", "", "" };
+    const char *said;
+
+    forget_srun(&row, &result, false);
+    assert_true(is_said(&result.messages, "RC309"));
+    said = result.messages.list[result.messages.count - 1].text;
+    assert_non_null(strstr(said, line));
+    assert_string_equal(strstr(said, line), line);
+}
+
+UNIT_ROWS(shows_line, "the line to start it with is shown of", lines)
+{
+    ends_with(row->input, row->line);
+}
+
+UNIT_TEST(cuts_line, "a line to start it with has 200 characters at most")
+{
+    char command[400];
+    char line[400];
+
+    snprintf(command, sizeof(command), "python t.py %0189d", 0);
+    ends_with(rc_str(command), "srun --ddp python t.py ...");
+    snprintf(command, sizeof(command), "python t.py %0188d 1", 0);
+    snprintf(line, sizeof(line), "srun --ddp python t.py %0188d ...", 0);
+    ends_with(rc_str(command), line);
+}
