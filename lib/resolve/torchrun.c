@@ -34,6 +34,12 @@ static bool met_there(const struct rc_result *result)
     return rc_parse_u32(text, UINT16_MAX, &port) && port == result->stamp.port;
 }
 
+/* An outer launch's endpoint goes, and says nothing of this one. */
+static bool endpoint_is_left_over(const struct rc_result *result)
+{
+    return result->stamp_is_outer && met_there(result);
+}
+
 void rc_agents_forget(struct rc_result *result, const char *reason)
 {
     /* PET_NPROC_PER_NODE may be the user's own */
@@ -130,9 +136,11 @@ static void read_arguments(struct rc_result *result, struct arguments *arguments
 {
     const struct rc_command_options *given = &result->command.given;
     struct rc_str backend = given->backend.p ? given->backend : rc_env_get(&result->env, "PET_RDZV_BACKEND");
-    struct rc_str endpoint = given->endpoint.p ? given->endpoint : rc_env_get(&result->env, ENDPOINT);
+    struct rc_str endpoint = given->endpoint;
     bool is_one;
 
+    if (!endpoint.p && !endpoint_is_left_over(result))
+        endpoint = rc_env_get(&result->env, ENDPOINT);
     read_nnodes(given->nnodes, arguments);
     /* with --num_machines=1 accelerate leaves the number to PET_NNODES */
     is_one = result->command.torchrun && arguments->most == 1 && result->identity.field[RC_NNODES] > 1;
@@ -183,7 +191,7 @@ static void plan_endpoint(struct rc_result *result)
     const struct rc_command_options *given = &result->command.given;
     bool is_wanted = result->command.accelerate && !given->nnodes.p && !given->node_rank.p && !given->master_addr.p &&
                      !given->port.p;
-    bool is_stale = result->stamp_is_outer && met_there(result);
+    bool is_stale = endpoint_is_left_over(result);
 
     if (is_wanted && (is_stale || !rc_env_get(&result->env, ENDPOINT).n))
         rc_plan_set(result, RC_STR(ENDPOINT), rc_master_endpoint(result, result->master.port),

@@ -261,6 +261,8 @@ static const struct row agents[] = {
     { TEXT("torchrun --rdzv_endpoint=[fd00::1]:29400 t.py"), STEP "MASTER_ADDR=fd00::1", "launcher",
       "PET_RDZV_CONF=is_host=1", "an address in brackets" },
     { TEXT("torchrun --rdzv_endpoint=[n1:29400 t.py"), STEP, "launcher", "!PET_RDZV_CONF", "half of the brackets" },
+    { TEXT("torchrun t.py"), STEP OUTER "PET_RDZV_CONF=is_host=1 PET_RDZV_ID=41.0 PET_RDZV_ENDPOINT=n9:23456",
+      "launcher", "PET_RDZV_CONF=is_host=1 PET_RDZV_ID=42.0 -PET_RDZV_ENDPOINT", "an outer launch's are replaced" },
     { TEXT("torchrun t.py"), SECOND OUTER "PET_RDZV_CONF=is_host=1 PET_RDZV_ENDPOINT=n9:1", "launcher",
       "-PET_RDZV_CONF !PET_RDZV_ENDPOINT", "the endpoint of another port stays" },
     { TEXT("torchrun --nnodes=4 --rdzv_endpoint=n7:1 t.py"), STEP OUTER "PET_RDZV_ID=41.0", "launcher", "-PET_RDZV_ID",
