@@ -13,7 +13,7 @@ new_family()
 
 enum rc_claim rc_moon_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {
-    if (!rc_read_number(reader, RC_STR("MOON_RANK"), RC_MAX_TASKS, &facts->field[RC_RANK]))
+    if (!rc_read_number(reader, "MOON_RANK", &facts->field[RC_RANK]))
         return RC_CLAIM_BROKEN;
     rc_facts_name(reader, facts, "moon", rc_env_get(reader->env, "MOON_JOB"));
     return RC_CLAIM_TASK;
