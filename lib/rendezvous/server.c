@@ -341,9 +341,18 @@ static bool serve_round(struct rc_server *server, int64_t deadline)
     return lives;
 }
 
+/* Of those who have not been heard yet, one may be a node that was late: to be hung up would cost it its tasks. */
+static bool has_callers(const struct rc_server *server)
+{
+    const struct rc_connections *connections = &server->connections;
+
+    return connections->authenticated.first || connections->pending.first || connections->sent_away > 0;
+}
+
 int rc_server_run(struct rc_server *server, uint32_t seconds, int life, rc_server_decide *decide, void *more)
 {
     int64_t deadline = INT64_MAX;
+    bool waits;
     int rc = life >= 0 ? rc_connections_set_life(&server->connections, life) : 0;
 
     if (rc < 0)
@@ -358,9 +367,9 @@ int rc_server_run(struct rc_server *server, uint32_t seconds, int life, rc_serve
     if (rc < 0)
         return rc;
     deadline = life >= 0 ? INT64_MAX : rc_milliseconds() + FAREWELL_MS;
-    while ((life >= 0 || server->connections.authenticated.first || server->connections.sent_away > 0) &&
-           rc_milliseconds() < deadline)
-        if (!serve_round(server, deadline))
-            break;
+    /* the last round is for one who has come meanwhile */
+    do
+        waits = life >= 0 || has_callers(server);
+    while (serve_round(server, waits ? deadline : 0) && (waits || has_callers(server)) && rc_milliseconds() < deadline);
     return 0;
 }

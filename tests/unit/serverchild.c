@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -18,6 +19,7 @@ enum { LONG = 600 /* seconds that nothing here needs */ };
 struct order {
     int decided;
     size_t padding;
+    bool stops;
     char text[RC_WIRE_BODY_MAX];
 };
 
@@ -30,6 +32,8 @@ static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t coun
     memset(order->text + n, 'x', order->padding);
     if (dprintf(order->decided, "%zu %d\n", count, complete) < 0)
         _exit(9);
+    if (order->stops)
+        raise(SIGSTOP);
     return (struct rc_str){ order->text, (size_t)n + order->padding };
 }
 
@@ -60,7 +64,7 @@ static void run(int listener, const struct server_start *start, int life, int de
     alarm(SERVER_GUARD);
     if (start->descriptors)
         limit_descriptors(listener, start->descriptors);
-    order = (struct order){ .decided = decided, .padding = start->padding };
+    order = (struct order){ .decided = decided, .padding = start->padding, .stops = start->stops };
     server = rc_server_create(listener, SERVER_TOKEN);
     if (!server || (start->own.n && !rc_server_add(server, start->own)))
         _exit(2);

@@ -27,6 +27,7 @@ struct server_start {
     bool ends_by_itself; /* as one that nobody holds */
     struct rc_str own;   /* entry of its own node */
     size_t padding;      /* bytes after each answer */
+    bool stops;          /* before it decides, until it gets SIGCONT */
     rlim_t descriptors;  /* that are free, beside one for its set of events */
     uint32_t watch;      /* rc_server_watch */
     uint32_t expected;   /* rc_server_expect */

@@ -329,6 +329,24 @@ UNIT_TEST(check_greeting, "who says that it is there")
     server_close(&server);
 }
 
+/* Over PMIx the server is a node's own, which goes on once all have their answer. */
+UNIT_TEST(check_late, "a node that comes while the others' answer is made, at a server that ends by itself")
+{
+    struct server_child server = server_open((struct server_start){ .ends_by_itself = true, .stops = true });
+    int first = register_node(&server, 0, 1);
+    int late;
+    int status;
+
+    server_decides(&server, "1 1\n");
+    assert_int_equal(waitpid(server.pid, &status, WUNTRACED), server.pid);
+    assert_true(WIFSTOPPED(status));
+    late = register_node(&server, 1, 2);
+    kill(server.pid, SIGCONT);
+    hears(first, "answer=1\nport=1\n");
+    hears(late, "answer=1\nport=1\n");
+    server_close(&server);
+}
+
 UNIT_TEST(check_life_before_answer, "its life ends before there is an answer")
 {
     struct server_child server = server_open((struct server_start){ .seconds = 0 });
