@@ -321,8 +321,8 @@ static void speak_of_silence(struct rc_server *server, bool lives)
         when = rc_format(&arena, "the step has begun %u s ago", server->silent_seconds);
     server->say(server->say_more, RC621,
                 rc_format(&arena,
-                          "%s, and none of its nodes has called srun; its tasks run without rollcall's ranks; look for "
-                          "rollcall.so in slurmd's log: it must be built for the nodes' Slurm",
+                          "%s, and none of its nodes has called srun; tasks that have begun run without rollcall's "
+                          "ranks; look for rollcall.so in slurmd's log: it must be built for the nodes' Slurm",
                           when));
 }
 

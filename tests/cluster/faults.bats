@@ -178,7 +178,7 @@ leave_out_plugin()
     succeeds 60 srun --ddp -N3 -n3 sh -c 'echo "rank ${RANK-none}"'
     [ "$(grep -c '^rank none$' "$out")" -eq 3 ]
     nothing_remains
-    said "^rollcall: warning RC621: the step has ended, and none of its nodes has called srun; its tasks run without rollcall's ranks; "
+    said "^rollcall: warning RC621: the step has ended, and none of its nodes has called srun; tasks that have begun run without rollcall's ranks; "
     # of one node none would have called
     attempt 60 srun --ddp -N1 -n2 true
     nothing_remains
