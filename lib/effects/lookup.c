@@ -143,15 +143,21 @@ struct networks {
     unsigned count;
 };
 
+static bool is_in(const struct networks *networks, const struct rc_netaddr *address)
+{
+    for (unsigned i = 0; i < networks->count; i++)
+        if (rc_network_has(&networks->list[i], address))
+            return true;
+    return false;
+}
+
 static const struct rc_netaddr *lowest_in(const struct rc_addresses *addresses, const struct networks *networks)
 {
     const struct rc_netaddr *lowest = NULL;
 
     for (unsigned i = 0; i < addresses->count; i++)
-        for (unsigned k = 0; k < networks->count; k++)
-            if (rc_network_has(&networks->list[k], &addresses->list[i]) &&
-                (!lowest || rc_netaddr_compare(&addresses->list[i], lowest) < 0))
-                lowest = &addresses->list[i];
+        if (is_in(networks, &addresses->list[i]) && (!lowest || rc_netaddr_compare(&addresses->list[i], lowest) < 0))
+            lowest = &addresses->list[i];
     return lowest;
 }
 
@@ -168,8 +174,8 @@ static void add_word(char list[LIST_SIZE], const char *word)
         snprintf(list + used, LIST_SIZE - used, "%s%s", used ? ", " : "", word);
 }
 
-/* Writes this node's addresses to *own and the networks of the interface that is wished, if one is. `names` gets the
- * names of all interfaces. */
+/* Adds the networks of the interface that is wished, if one is, and writes this node's addresses in *networks to *own.
+ * `names` gets the names of all interfaces. */
 static void look_around(struct rc_str wish, struct rc_addresses *own, struct networks *networks, char names[LIST_SIZE])
 {
     struct rc_interface list[RC_INTERFACES_MAX];
@@ -178,12 +184,13 @@ static void look_around(struct rc_str wish, struct rc_addresses *own, struct net
     for (unsigned i = 0; i < count; i++) {
         if (strcmp(list[i].name, "lo") != 0)
             add_word(names, list[i].name);
-        if (list[i].address.size == 0)
-            continue;
-        rc_addresses_add(own, &list[i].address);
-        if (rc_str_is(wish, list[i].name) && networks->count < RC_ADDRESSES_MAX)
+        if (list[i].address.size > 0 && rc_str_is(wish, list[i].name) && networks->count < RC_ADDRESSES_MAX)
             networks->list[networks->count++] = list[i].network;
     }
+    /* of a thousand addresses there is room for those that may be chosen */
+    for (unsigned i = 0; i < count; i++)
+        if (is_in(networks, &list[i].address))
+            rc_addresses_add(own, &list[i].address);
 }
 
 /* The names under which RANK 0's node may have an address of the interface. */
@@ -222,9 +229,9 @@ static void find_in_network(struct search *s)
     unsigned count = list_names(s, interface, names);
     int error = 0;
 
-    look_around(interface, &own, &networks, there);
     if (!interface.p)
         networks.count = rc_network_read(asked->wish, &networks.list[0]) ? 1 : 0;
+    look_around(interface, &own, &networks, there);
     if (networks.count == 0) {
         rc_say(&s->wrong, RC409,
                "addr=%pS: %s has no interface of that name with an address, but %s; %pS; name one of them, or a "

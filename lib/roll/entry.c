@@ -156,22 +156,19 @@ static struct rc_str list_addresses(struct rc_arena *arena)
 {
     struct rc_interface list[RC_INTERFACES_MAX];
     unsigned count = rc_interfaces(list);
-    struct rc_str text = { arena->base + arena->used, 0 };
+    char text[RC_ROLL_TEXT_MAX + 1];
+    struct rc_arena own = { .base = text, .size = sizeof(text) };
     char address[RC_NETADDR_TEXT];
     const char *between = "";
 
     for (unsigned i = 0; i < count; i++) {
         if (list[i].address.size == 0 || rc_netaddr_is_loopback(&list[i].address))
             continue;
-        rc_format(arena, "%s%s", between, rc_netaddr_text(&list[i].address, address));
-        rc_join(arena);
+        rc_format(&own, "%s%s", between, rc_netaddr_text(&list[i].address, address));
+        rc_join(&own);
         between = ",";
     }
-    text.n = (size_t)(arena->base + arena->used - text.p);
-    arena->used += !arena->full;
-    if (count == RC_INTERFACES_MAX && list[count - 1].address.size > 0)
-        return RC_ABSENT;
-    return text.n > 0 && text.n <= RC_ROLL_TEXT_MAX ? text : RC_ABSENT;
+    return own.full || own.used == 0 ? RC_ABSENT : rc_str(rc_copy(arena, (struct rc_str){ text, own.used }));
 }
 
 const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, uint16_t port, const char *failed,

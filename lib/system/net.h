@@ -10,7 +10,8 @@
 
 /* This node's interfaces and their addresses. Not for the preload. */
 
-enum { RC_INTERFACES_MAX = 64 };
+/* A node has hundreds of them for its containers. */
+enum { RC_INTERFACES_MAX = 1024 };
 
 /* One address of an interface. Link-local addresses are left out; an interface
  * without any other has one entry, with an address of size 0. */
