@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "doctor.h"
+#include "rendezvous/wire.h"
 #include "resolve/resolve.h"
 #include "system/net.h"
 #include "system/node.h"
@@ -48,19 +49,6 @@ bool doctor_filter_passes(struct rc_str filter, struct rc_str name)
 
 enum { PROBE_MS = 5000 /* for all connections to one name */ };
 
-/* Whether the connection is decided before the deadline. */
-static bool await_connection(int fd, int64_t deadline)
-{
-    struct pollfd one = { .fd = fd, .events = POLLOUT };
-    int64_t left = deadline - rc_milliseconds();
-    int n;
-
-    do
-        n = poll(&one, 1, left < 0 ? 0 : (int)left);
-    while (n < 0 && errno == EINTR);
-    return n == 1;
-}
-
 static int connect_to(int fd, const struct rc_netaddr *address, uint16_t port, int64_t deadline)
 {
     union rc_socket_name name;
@@ -71,7 +59,7 @@ static int connect_to(int fd, const struct rc_netaddr *address, uint16_t port, i
         error = errno;
     if (error != EINPROGRESS)
         return error;
-    if (!await_connection(fd, deadline))
+    if (rc_wire_wait(fd, POLLOUT, deadline) < 0)
         return ETIMEDOUT;
     size = sizeof(error);
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0 ? errno : error;

@@ -246,12 +246,11 @@ int rc_gather_collect(const char *name, uint32_t own, uint32_t expected, uint32_
 void rc_gather_reply(struct rc_gathered *all, struct rc_str text)
 {
     for (uint32_t i = 0; i < all->count; i++) {
-        struct pollfd out = { .fd = all->list[i].fd, .events = POLLOUT };
+        int fd = all->list[i].fd;
 
-        /* the socket's buffer is empty: poll fails only where a signal interrupts it */
-        if (poll(&out, 1, TELL_MS) > 0)
-            send(out.fd, text.p, text.n, MSG_NOSIGNAL | MSG_DONTWAIT);
-        close(out.fd);
+        if (rc_wire_wait(fd, POLLOUT, rc_milliseconds() + TELL_MS) == 0)
+            send(fd, text.p, text.n, MSG_NOSIGNAL | MSG_DONTWAIT);
+        close(fd);
         free(all->list[i].said);
     }
     free(all->list);

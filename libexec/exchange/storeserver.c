@@ -124,9 +124,9 @@ static void answer_callers(struct store *store)
     int fd;
 
     while ((fd = rc_local_accept(store->caller)) >= 0) {
-        struct pollfd in = { .fd = fd, .events = POLLIN };
         char text[64];
-        ssize_t n = poll(&in, 1, PATIENCE_MS) > 0 ? recv(fd, text, sizeof(text), 0) : -1;
+        int rc = rc_wire_wait(fd, POLLIN, rc_milliseconds() + PATIENCE_MS);
+        ssize_t n = rc == 0 ? recv(fd, text, sizeof(text), 0) : -1;
 
         if (n > 0) {
             take_owner(store, fd, (struct rc_str){ text, (size_t)n });

@@ -6,8 +6,10 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 
 enum { STRANGERS = 500, OTHER_USER = 65534 };
 
@@ -42,6 +44,43 @@ static void queue_strangers(const char *name)
         }
         _exit(0);
     }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+/* Once a signal interrupts poll, which is here in the place of libc's. */
+static bool is_interrupted;
+
+int poll(struct pollfd *list, nfds_t count, int timeout)
+{
+    const struct timespec time = { .tv_sec = timeout / 1000, .tv_nsec = timeout % 1000 * 1000000L };
+
+    if (!is_interrupted)
+        return (int)syscall(SYS_ppoll, list, count, timeout < 0 ? NULL : &time, NULL, 0);
+    is_interrupted = false;
+    errno = EINTR;
+    return -1;
+}
+
+UNIT_TEST(check_reply_interrupted, "a signal while a task of the node is answered")
+{
+    enum { LONG = 60000 };
+    struct rc_gathered all;
+    char name[RC_LOCAL_NAME];
+    char text[32];
+    pid_t child;
+    int status;
+
+    snprintf(text, sizeof(text), "unit.reply:%ld", (long)getpid());
+    rc_local_name(text, 0, name);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(rc_gather_join(name, 1, RC_ABSENT, LONG, LONG, text, sizeof(text)) == 4 && !strcmp(text, "word") ? 0 : 1);
+    assert_int_equal(rc_gather_collect(name, 0, 1, LONG, &all), 0);
+    is_interrupted = true;
+    rc_gather_reply(&all, RC_STR("word"));
+    assert_false(is_interrupted);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
 }
