@@ -184,6 +184,11 @@ fake()
     [[ $said == *'rollcall: warning RC912: bind=cores was asked for, but rollcall-map is not there (a build without hwloc); the tasks run unbound'* ]]
     both "${given[@]}" --
     [ -z "$said" ]
+    # a name as long, in the program's list of libraries
+    sed 's/libhwloc\.so/libhwnot.so/g' "$prefix/libexec/rollcall/rollcall-map" > "$BATS_TEST_TMPDIR/tree/libexec/rollcall/rollcall-map"
+    chmod +x "$BATS_TEST_TMPDIR/tree/libexec/rollcall/rollcall-map"
+    both "${given[@]}" -- --ddp=bind=cores -v
+    [[ $said == *'warning RC912: bind=cores was asked for, but rollcall-map fails: error while loading shared libraries: libhwnot.so.'* ]]
 }
 
 # All tasks of the node have to ask the same.

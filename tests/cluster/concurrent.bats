@@ -142,6 +142,25 @@ PYTHON
     concurrent 1 120 --ddp
 }
 
+# Each srun takes some of its ports, and the server beside it one, which is in TIME_WAIT for a minute after.
+# bats test_tags=series
+@test "a narrow SrunPortRange: steps at once, again and again, and then plain srun" {
+    login sh -c '{ cat "$SLURM_CONF"; echo SrunPortRange=60001-60016; } > "$0"' "$shared/narrow.conf"
+    attempt 120 env "SLURM_CONF=$shared/narrow.conf" salloc -N3 --ntasks-per-node=6 sh -c '
+        for options in --ddp=exchange=srun --ddp=exchange=srun --ddp=exchange=srun --ddp=exchange=srun "" ""; do
+            for pid in 1 2 3; do
+                srun --overlap $options -N3 -n3 echo "step ${options:-plain}" < /dev/null &
+                pids="$pids $!"
+            done
+            for pid in $pids; do wait $pid || exit; done
+            pids=
+        done'
+    succeeded
+    unsaid 'RC6|exhausted'
+    [ "$(grep -c '^step --ddp' "$out")" -eq 36 ]
+    [ "$(grep -c '^step plain' "$out")" -eq 18 ]
+}
+
 # Fifty times with this machine's Slurm; with the others five, which is what their code adds. CONCURRENT_ROUNDS is
 # one's own wish.
 rounds=${CONCURRENT_ROUNDS:-50}

@@ -294,6 +294,16 @@ PYTHON
     unsaid RC6
 }
 
+# n2 has no way to srun's addresses, and asks for a name in vain.
+@test "name servers that do not answer: the node starts without the others at its deadline" {
+    inject n2 <<< 'sed "/^endpoint=/s/\$/ srun.example/" | exec unshare -mn python '"$tree/tests/nameserver.py silent $shared/asked"' $real "$@"'
+    meets 2 60 --ddp=exchange=srun,deadline=2 -N2 -n2
+    said 'warning RC611: the nodes could not speak to each other: rollcall-exchange did not end; '
+    unsaid RC613
+    [ -s "$shared/asked" ]
+    nothing_remains
+}
+
 # begin SRUN-ARGUMENT...: a step whose tasks wait; $srun is srun's process id in the cluster, $pid the waiting one's here.
 begin()
 {
