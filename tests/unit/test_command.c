@@ -41,6 +41,7 @@ static const struct {
     { TEXT("bash -c 'torchrun t.py'"), LAUNCHER, "torchrun", "in shell text" },
     { TEXT("bash -lc 'cd x && exec torchrun t.py'"), LAUNCHER, "torchrun", "after another command" },
     { TEXT("sh -c 'if true; then torchrun t.py; fi'"), LAUNCHER, "torchrun", "after a word of the shell" },
+    { TEXT("sh -c 'sleep 9& torchrun t.py'"), LAUNCHER, "torchrun", "after one in the background" },
     { TEXT("sh -c 'cd ray; ./t lightning'"), UNKNOWN, NULL, "arguments in shell text" },
     { TEXT("sh -c '[ x ] || exec srun y'"), DAEMON, "srun", "a script that only starts others" },
     { TEXT("sh -c 'srun --version; python t.py'"), UNKNOWN, NULL, "a script that is a worker, too" },

@@ -231,6 +231,8 @@ static const struct row agents[] = {
       "PET_NNODES=2 PET_NODE_RANK=0 PET_MASTER_ADDR=n1 PET_RDZV_ID=42.0 PET_RDZV_CONF=is_host=1 !PET_RDZV_ENDPOINT",
       "none" },
     { TEXT("torchrun t.py"), SECOND, "launcher", "PET_NODE_RANK=1 !PET_RDZV_CONF", "none, on the second node" },
+    { TEXT("torchrun t.py"), STEP "LOCAL_RANK=0 WORLD_SIZE=2 NODE_RANK=0", "launcher",
+      "-LOCAL_RANK -WORLD_SIZE NODE_RANK=0", "a worker's numbers, which an agent must not have" },
     { TEXT("torchrun t.py"), STEP, "launcher,nproc=4", "PET_NPROC_PER_NODE=4", "nproc=" },
     { TEXT("torchrun t.py"), STEP "PET_NPROC_PER_NODE=2", "launcher", "+PET_NPROC_PER_NODE", "the user's number" },
     { TEXT("torchrun t.py"), STEP "PET_RDZV_CONF=timeout=9", "launcher", "+PET_RDZV_CONF", "the user's settings" },
