@@ -93,12 +93,15 @@ static void be_planned(const struct row *row, struct rc_context context)
     const char *argv[24];
     UNIT_ARENA(arena, 64);
     struct rc_messages messages = { .arena = &arena };
+    struct rc_options options;
 
     context.env = env;
     context.argv = argv;
     unit_words(row->env, env, UNIT_COUNT(env));
     unit_words(row->input.p, argv, UNIT_COUNT(argv));
-    assert_true(rc_options_parse(rc_str(row->options), "--ddp", &context.options, &messages));
+    assert_true(rc_options_parse(rc_str(row->options), "--ddp", &options, &messages));
+    options.by_user = context.options.by_user;
+    context.options = options;
     rc_resolve(&context, &result);
     expect(&result, row->expected);
 }
@@ -371,6 +374,33 @@ UNIT_TEST(tells_torch, "torch in a batch script is told that srun was forgotten"
     expect(&result, "PYTHONPATH=/a:/r/watch 'ROLLCALL_IDENTITY=script=42 tasks=4'");
     forget_srun(&of_task, &result, false);
     expect(&result, "!PYTHONPATH !ROLLCALL_IDENTITY");
+}
+
+static const struct row left_over[] = {
+    { TEXT("endpoint"), SCRIPT " " OUTER "PET_RDZV_ENDPOINT=n9:23456", "", "-PET_RDZV_ENDPOINT", "its own" },
+    { TEXT("endpoint"), SCRIPT " " OUTER "PET_RDZV_ENDPOINT=n9:1", "", "!PET_RDZV_ENDPOINT", "the user's stays" },
+    { TEXT("settings"), SCRIPT " " OUTER "PET_RDZV_CONF=is_host=1", "", "-PET_RDZV_CONF", "its own" },
+    { TEXT("settings"), SCRIPT " " OUTER "PET_RDZV_CONF=timeout=9", "", "!PET_RDZV_CONF", "the user's stay" },
+};
+
+UNIT_ROWS(forgets_outer, "of another job's launch a batch script forgets the", left_over)
+{
+    static struct rc_result result;
+
+    forget_srun(row, &result, false);
+    expect(&result, row->expected);
+}
+
+static const struct row asked_for[] = {
+    { TEXT("worker"), "PATH=/bin", "worker", "RC307", "no launcher" },
+    { TEXT("launcher"), "PATH=/bin", "launcher", "RC307", "no launcher" },
+    { TEXT("nothing"), "PATH=/bin", "", "", "no launcher" },
+    { TEXT("worker"), "RANK=0 WORLD_SIZE=2 LOCAL_RANK=0", "worker", "RC118 RC119", "half an identity" },
+};
+
+UNIT_ROWS(answers_wish, "who asks for it hears that there is no task for", asked_for)
+{
+    be_planned(row, (struct rc_context){ .here = &not_installed, .options.by_user = true });
 }
 
 static const struct {
