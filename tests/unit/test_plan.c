@@ -313,6 +313,22 @@ UNIT_ROWS(plans_agent_of_node, "launcher mode and the node's own", own_words)
     be_planned(row, (struct rc_context){ .slurm_certain = false });
 }
 
+/* The last of four tasks on one node, of whose GPUs only the variable that lists them is known. */
+#define FOURTH                                                                                  \
+    "SLURM_JOB_ID=42 SLURM_STEP_ID=0 SLURM_PROCID=3 SLURM_LOCALID=3 SLURM_NODEID=0 "            \
+    "SLURM_STEP_NUM_TASKS=4 SLURM_STEP_NUM_NODES=1 SLURM_NTASKS=4 SLURM_STEP_TASKS_PER_NODE=4 " \
+    "SLURM_STEP_NODELIST=n1 SLURM_GTIDS=0,1,2,3 CUDA_VISIBLE_DEVICES=0,1 "
+
+static const struct row shared[] = {
+    { TEXT("x"), FOURTH, "", "CUDA_VISIBLE_DEVICES=1 LOCAL_RANK=0", "two for four tasks: it sees its own" },
+    { TEXT("x"), FOURTH "SLURMD_TRES_BIND=gpu:per_task:2", "", "!CUDA_VISIBLE_DEVICES LOCAL_RANK=3", "two of its own" },
+};
+
+UNIT_ROWS(shares_gpus, "GPUs of a task are", shared)
+{
+    be_planned(row, (struct rc_context){ .here = &not_installed, .slurm_certain = true });
+}
+
 /* A batch script's own processes: a command that waits for tasks which nobody starts. */
 
 #define SCRIPT "SLURM_JOB_ID=42 SLURM_NTASKS=4 SLURM_JOB_NUM_NODES=2"
