@@ -29,7 +29,7 @@ plain='["slurm",3,4,"3"]'
     : > "$BATS_TEST_TMPDIR/block"
     fails_with 2 'block is no environment: it is empty; record one with env -0 > FILE' \
         "$rollcall" show --from "$BATS_TEST_TMPDIR/block"
-    for text in '\0\0\0' '\n\n' 'some text\nof several lines\n' '# a comment\n' '=x\n'; do
+    for text in '\0\0\0' '\n\n' 'some text\nof several lines\n' '# a comment\n' '=x\n' 'set x=1\n'; do
         printf "$text" > "$BATS_TEST_TMPDIR/block"
         fails_with 2 'block is no environment: it is no list of NAME=VALUE' \
             "$rollcall" show --why --from "$BATS_TEST_TMPDIR/block"
