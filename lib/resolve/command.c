@@ -117,7 +117,7 @@ bool rc_words_next(struct rc_words *words, struct rc_str *word)
 
 /* The table of programs. */
 
-enum kind { KIND_WRAPPER, KIND_CONTAINER, KIND_SHELL, KIND_LAUNCHER, KIND_DAEMON };
+enum kind { KIND_WRAPPER, KIND_CONTAINER, KIND_SHELL, KIND_PYTHON, KIND_LAUNCHER, KIND_DAEMON };
 
 enum { UP_TO_DASHES = UINT8_MAX };
 
@@ -146,17 +146,20 @@ static const struct program *find_program(struct rc_str name)
     return NULL;
 }
 
-/* Returns the name of the program at a path: also of "$VENV"/bin/torchrun and, in a shell's text, of
- * $(which torchrun). */
+/* Returns the name of the program at a path: also of "$VENV"/bin/torchrun, of hatch's ENVIRONMENT:torchrun and, in a
+ * shell's text, of $(which torchrun). */
 static struct rc_str program_name(struct rc_str word)
 {
+    struct rc_str name;
     struct rc_str rest;
 
     if (rc_str_starts(word, "$(which ") || rc_str_starts(word, "`which ")) {
         rc_str_split_last((struct rc_str){ word.p, word.n - 1 }, ' ', &rest);
         return rest;
     }
-    return unquoted(rc_str_base_name(word));
+    name = unquoted(rc_str_base_name(word));
+    rc_str_split_last(name, ':', &rest);
+    return rest.p ? rest : name;
 }
 
 static bool is_option(struct rc_str word)
@@ -272,7 +275,7 @@ static void read_launcher(struct rc_words *words, struct rc_command *command, co
 
     command->kind = RC_COMMAND_LAUNCHER;
     command->name = name;
-    command->torchrun = rc_str_is(name, "torchrun") || rc_str_starts(name, "torch.distributed.");
+    command->torchrun = rc_str_starts(name, "torchrun") || rc_str_starts(name, "torch.distributed.");
     command->accelerate = rc_str_is(name, "accelerate") || rc_str_starts(name, "accelerate.");
     if (command->accelerate && rc_words_next(words, &verb) && !rc_str_is(verb, "launch"))
         *words = before;
@@ -367,9 +370,10 @@ static bool read_program(struct reading *reading, struct rc_words *words, struct
     const struct program *program = find_program(name);
     struct rc_command *command = reading->command;
 
-    if (!program) {
-        if (rc_str_starts(name, "python") || rc_str_starts(name, "pypy"))
-            read_python(reading, words);
+    if (!program ? rc_str_starts(name, "python") || rc_str_starts(name, "pypy") : program->kind == KIND_PYTHON) {
+        read_python(reading, words);
+    } else if (!program) {
+        return false;
     } else if (program->kind == KIND_WRAPPER || program->kind == KIND_CONTAINER) {
         struct rc_words before = *words;
 

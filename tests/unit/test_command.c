@@ -108,6 +108,114 @@ static const struct {
       "a shell in a container in a shell" },
 };
 
+/* What users write: the name of the launcher or daemon is given, or it is a worker, whatever its words are called. */
+/* clang-format off */
+#define WORKER(line)          { TEXT(line), UNKNOWN, NULL, "a worker" }
+#define STARTS(name, line)    { TEXT(line), LAUNCHER, name, name }
+#define DAEMON_OF(name, line) { TEXT(line), DAEMON, name, name }
+/* clang-format on */
+
+static const __typeof__(rows[0]) lines[] = {
+    /* environments and packages */
+    WORKER("mamba run --live-stream -n deepspeed python t.py"),
+    WORKER("conda run -p /x/envs/lightning python -m pytest -k torchrun"),
+    WORKER("conda run --cwd /x/ray -n a python t.py"),
+    STARTS("torchrun", "conda run -s -n a -- torchrun t.py"),
+    STARTS("accelerate", "mamba run -n deepspeed accelerate launch t.py"),
+    STARTS("torchrun", "micromamba run -r /x/ray -n a torchrun t.py"),
+    WORKER("micromamba run -a stdout -n deepspeed python t.py"),
+    WORKER("uv run --with-requirements lightning --group ray python t.py"),
+    WORKER("uv run -vv --directory /x/deepspeed -p 3.12 t.py"),
+    WORKER("uv run -w ray -w deepspeed -s t.py"),
+    STARTS("deepspeed", "uv --project /x/ray run --offline deepspeed t.py"),
+    STARTS("torch.distributed.run", "uv run -m torch.distributed.run t.py"),
+    WORKER("uvx --with ray pytest"),
+    STARTS("fabric", "uvx --lfs fabric run t.py"),
+    STARTS("fabric", "uvx --from lightning fabric run t.py"),
+    WORKER("poetry -C lightning run python t.py"),
+    STARTS("torchrun", "poetry -P /x/ray run torchrun t.py"),
+    WORKER("pdm run -p /x/ray --env-file deepspeed -s python t.py"),
+    STARTS("torchrun", "pdm run --venv ray torchrun t.py"),
+    WORKER("hatch -e lightning run python t.py"),
+    WORKER("hatch -p ray run deepspeed:python t.py"),
+    STARTS("torchrun", "hatch --env ray run torchrun t.py"),
+    STARTS("torchrun", "hatch run cuda:torchrun t.py"),
+    STARTS("torchrun", "rye run --venv /x/ray torchrun t.py"),
+    STARTS("torchrun", "pipenv --python 3.12 run torchrun t.py"),
+    WORKER("pixi run --manifest-path /x/deepspeed python t.py"),
+    STARTS("torchrun", "pixi run --frozen -e ray torchrun t.py"),
+    WORKER("pixi run train torchrun"),
+    /* profilers and debuggers */
+    STARTS("torchrun", "nsys launch --trace=cuda --session-new=ray torchrun t.py"),
+    WORKER("nsys profile -t cuda,nvtx -e A=torchrun -o deepspeed python t.py"),
+    WORKER("ncu --metrics x --export ray -f ./run 32"),
+    WORKER("ncu -k torchrun -c 20 --target-processes all -o deepspeed python t.py"),
+    WORKER("rocprof --hip-trace --stats -o torchrun python t.py"),
+    STARTS("torchrun", "rocprof --hip-trace --timestamp on torchrun t.py"),
+    WORKER("rocprofv3 --kernel-trace -d ray --output-format csv -- python t.py"),
+    STARTS("torchrun", "rocprofv3 --hip-trace -- torchrun t.py"),
+    WORKER("rocprof-compute profile -n ray -- python t.py"),
+    WORKER("perf record -F 99 -g -o deepspeed -- python t.py"),
+    STARTS("torchrun", "perf stat -e cycles:u -o ray --log-fd 3 torchrun t.py"),
+    STARTS("torchrun", "perf record --call-graph dwarf torchrun t.py"),
+    WORKER("py-spy record -o accelerate --native -- python t.py"),
+    STARTS("torchrun", "py-spy record -r 10 -s -- torchrun t.py"),
+    WORKER("scalene --cpu --outfile ray t.py"),
+    STARTS("torchrun", "strace -f -o deepspeed -e trace=file torchrun t.py"),
+    STARTS("torchrun", "compute-sanitizer --tool memcheck torchrun t.py"),
+    WORKER("valgrind --log-file=ray ./t torchrun"),
+    /* places on a node */
+    WORKER("numactl --cpunodebind 0 --membind 0 ./t ray"),
+    STARTS("accelerate", "numactl --physcpubind=+0-19 -m 0 accelerate launch t.py"),
+    WORKER("taskset -c 0-7 python t.py torchrun"),
+    STARTS("torchrun", "likwid-pin -c S0:0-3 -q torchrun t.py"),
+    STARTS("torchrun", "ionice -c 2 -n 7 torchrun t.py"),
+    STARTS("torchrun", "chrt -d -T 10 -P 20 0 torchrun t.py"),
+    STARTS("torchrun", "taskset 0xff torchrun t.py"),
+    STARTS("torchrun", "stdbuf -o L -eL torchrun t.py"),
+    WORKER("stdbuf -oL python t.py deepspeed"),
+    STARTS("torchrun", "nice -n 5 torchrun t.py"),
+    WORKER("nice --adjustment 5 python t.py ray"),
+    STARTS("torchrun", "time -f %e -o ray torchrun t.py"),
+    WORKER("time -v -a -o deepspeed python t.py"),
+    STARTS("torchrun", "xvfb-run -a -s '-screen 0 1024x768x24' torchrun t.py"),
+    STARTS("torchrun", "xvfb-run -n 9 -e ray torchrun t.py"),
+    /* containers */
+    STARTS("torchrun", "apptainer exec --nv --no-mount home -H /x/ray x.sif torchrun t.py"),
+    STARTS("torchrun", "apptainer run --nv --bind /scratch --containall ray.sif torchrun t.py"),
+    WORKER("singularity exec instance://deepspeed python t.py"),
+    WORKER("singularity exec --overlay /x/ray:ro --env-file /x/torchrun x.sif bash -c 'python t.py'"),
+    STARTS("torchrun", "singularity exec x.sif bash -c '. /x/env; torchrun t.py'"),
+    WORKER("singularity exec --bind $TMPDIR x.sif vllm serve ray"),
+    STARTS("torch.distributed.run", "singularity exec x.sif conda-python-simple -m torch.distributed.run t.py"),
+    WORKER("singularity exec x.sif conda-python-distributed -u t.py --strategy deepspeed"),
+    WORKER("podman run --rm --passwd -w /ray -e A=torchrun lightning python t.py"),
+    STARTS("torchrun", "podman-hpc run --gpu --nccl --rm --net=host -v .:/ray pytorch torchrun t.py"),
+    WORKER("docker run --gpus all --name torchrun -v /x:/ray nemo python t.py"),
+    STARTS("deepspeed", "docker exec -w /x -it ray deepspeed t.py"),
+    WORKER("enroot start --root --rw --mount /ray:/ray -e deepspeed torchrun bash t.sh"),
+    STARTS("torchrun", "enroot start -c deepspeed nemo sh -c 'torchrun t.py'"),
+    WORKER("ch-run --set-env=./e --cd=/w -b /ray -w ./deepspeed -- python t.py"),
+    STARTS("torchrun", "shifter --image ray --module=gpu,nccl -w /ray torchrun t.py"),
+    STARTS("torchrun", "sarus run --mount type=bind,source=/a -w /ray bids/ray torchrun t.py"),
+    /* shells */
+    WORKER("bash -c 'export RANK=$SLURM_PROCID; exec python t.py ray'"),
+    WORKER("sh -c 'cd /opt/deepspeed; A=torchrun python t.py'"),
+    STARTS("torchrun", "bash -c 'torchrun --nproc_per_node=$N t.py 2>&1 | tee ray.log'"),
+    DAEMON_OF("ray", "bash -c 'if [ $R = 0 ]; then ray start --head; else ray start --block; fi'"),
+    STARTS("torchrun", "env -i PATH=/x torchrun t.py"),
+    WORKER("env -C /x/ray A=torchrun python t.py"),
+    STARTS("torchrun", "nohup sudo -u ray -E tini -p KILL -- torchrun t.py"),
+    STARTS("torchrun", "bash -c 'exec -a ray torchrun t.py'"),
+    WORKER("bash -c 'command -v torchrun && ./t'"),
+    STARTS("torchrun", "bash --rcfile ray -c 'torchrun t.py'"),
+    /* programs of no table decide nothing */
+    WORKER("./select_gpu torchrun t.py"),
+    WORKER("gdb -ex run --args python t.py torchrun"),
+    STARTS("torchrun_jsc", "python -u -m torchrun_jsc --nnodes=2 t.py"),
+    STARTS("composer", "composer -n 8 t.py"),
+};
+
 /* The command holds slices of the words, which live until the test ends. */
 static void read_words(const char *words, struct rc_command *command)
 {
@@ -117,7 +225,7 @@ static void read_words(const char *words, struct rc_command *command)
     rc_command_read(argv, command);
 }
 
-UNIT_ROWS(reads, "command", rows)
+static void reads(const __typeof__(rows[0]) *row)
 {
     struct rc_command command;
 
@@ -125,6 +233,9 @@ UNIT_ROWS(reads, "command", rows)
     assert_int_equal(command.kind, row->kind);
     assert_true(row->name ? rc_str_is(command.name, row->name) : !command.name.p);
 }
+
+UNIT_TABLE(reads, "command", rows);
+UNIT_TABLE(reads, "command", lines);
 
 UNIT_TEST(reads_torchrun_options, "torchrun's own options, not the script's")
 {
