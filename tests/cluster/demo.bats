@@ -27,3 +27,23 @@ shown()
     [ "$(wc -l < "$BATS_TEST_TMPDIR/picture")" -ge 20 ]
     diff "$BATS_TEST_TMPDIR/picture" <(shown <<< "$output")
 }
+
+@test "without root, and where no package manager knows what is there, it shows one node" {
+    top=$BATS_TEST_DIRNAME/../..
+    folder=$(mktemp -d /var/tmp/rollcall-demo.XXXXXX)
+    mkdir -p "$folder/contrib" "$folder/tests" "$folder/bin"
+    cp -R "$top/contrib/demo" "$folder/contrib"
+    cp "$top/tests/setup.bash" "$folder/tests"
+    for program in sudo dpkg-query; do
+        printf '#!/bin/sh\nexit 1\n' > "$folder/bin/$program"
+        chmod 755 "$folder/bin/$program"
+    done
+    # a user to whom PYTHON belongs
+    run timeout -k 10 570 unshare --user --map-user=1000 env HOME="$folder" PATH="$folder/bin:$PATH" \
+        "$folder/contrib/demo/demo" --prefix "$ROLLCALL_PREFIX"
+    rm -rf --one-file-system "$folder"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *'no root here: this shows one node'* ]]
+    [ "$(tail -n 1 <<< "$output")" = '  -> trained: 2 ranks, each once.' ]
+}

@@ -91,3 +91,58 @@ teardown()
     run -1 env PATH="$folder/bin" bash -c '. "$0/tests/setup.bash"; need_packages gcc libtool nosuchprogram' "$top"
     [ "$output" = "setup: these programs and headers are missing: libtoolize nosuchprogram. Install them (in Debian: gcc libtool nosuchprogram)" ]
 }
+
+# driver: the folder is a tree with tests/run and what it starts, and belongs to somebody who has no rights; $folder/bin
+# is first in PATH, $as runs a command as that user
+driver()
+{
+    mkdir -p "$folder/tests/slow" "$folder/build" "$folder/bin"
+    cp "$top"/tests/{run,layer,setup.bash,series.bash} "$folder/tests"
+    printf '#!/bin/sh\necho "all install:" > Makefile\n' > "$folder/configure"
+    chmod 755 "$folder" "$folder/configure"
+    as=(env PATH="$folder/bin:$PATH" MINICLUSTER_STATE="$folder/state")
+    [ "$EUID" -ne 0 ] || {
+        chown -R 65534:65534 "$folder"
+        as+=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    }
+}
+
+@test "a user who has sudo runs the tests of a real Slurm as root, one who has not is told so, and none is skipped" {
+    driver
+    printf '#!/bin/sh\n[ "$*" = -v ] || echo "sudo $*"\n' > "$folder/bin/sudo"
+    chmod 755 "$folder/bin/sudo"
+    run -0 "${as[@]}" "$folder/tests/run" cluster
+    [[ ${lines[-1]} == "sudo -- env "*" tests/harness cluster" ]]
+    printf '#!/bin/sh\nexit 1\n' > "$folder/bin/sudo"
+    run -1 "${as[@]}" "$folder/tests/run" cluster
+    [ "$output" = 'tests/run: cluster needs root: become root, install sudo, or name other layers' ]
+    run -1 "${as[@]}" bash -c '. "$0/tests/cluster/leftout.bash"; needs_root; echo skipped' "$top"
+    [ "$output" = 'these tests need root' ]
+}
+
+@test "clusters whose tests are running stay, also those of root's tests; the others end" {
+    driver
+    # a process that there is, and a number that no process can have
+    "${as[@]}" mkdir -p "$folder"/state/{rollcall-1,packages-1,rollcall-4194305,rollcall-demo}
+    run -0 "${as[@]}" bash -c 'eval "$(sed -n "/^end_left_clusters()/,/^}/p" "$MINICLUSTER_STATE/../tests/layer")"
+        as_root() { touch "$MINICLUSTER_STATE/$4.ended"; }
+        cd "$MINICLUSTER_STATE/.." && end_left_clusters; ls "$MINICLUSTER_STATE"'
+    [ "$(grep -F .ended <<< "$output")" = rollcall-4194305.ended ]
+}
+
+@test "a layer of tests that is interrupted leaves nothing in /var/tmp" {
+    driver
+    printf '@test "slow" {\n    echo "$BATS_RUN_TMPDIR" > "%s/began.new"\n    mv "%s"/began{.new,}\n    sleep 60\n}\n' \
+        "$folder" "$folder" > "$folder/tests/slow/slow.bats"
+    setsid "${as[@]}" "$folder/tests/layer" slow > "$folder/log" 2>&1 3>&- &
+    layer=$!
+    until [ -e "$folder/began" ]; do
+        kill -0 "$layer"
+        sleep 0.1
+    done
+    temporary=$(< "$folder/began")
+    [[ $temporary == /var/tmp/rollcall-tests.*/slow ]]
+    kill -TERM -- "-$layer"
+    wait "$layer" || true
+    [ ! -e "${temporary%/slow}" ]
+}
