@@ -24,6 +24,9 @@ extern char **environ;
 /* Signals interrupt poll for as long as the child lives, and once more after its end. */
 static bool is_interrupted;
 
+/* Signals do not leave poll any time. */
+static bool is_restless;
+
 /* SIGKILL does not end a process that waits for a device: here it ends none, and this one was to end. */
 static bool is_kill_in_vain;
 static pid_t spared;
@@ -34,11 +37,11 @@ int poll(struct pollfd *list, nfds_t count, int timeout)
     const struct timespec time = { .tv_sec = timeout / 1000, .tv_nsec = timeout % 1000 * 1000000L };
     siginfo_t ended;
 
-    if (!is_interrupted)
+    if (!is_interrupted && !is_restless)
         return (int)syscall(SYS_ppoll, list, count, timeout < 0 ? NULL : &time, NULL, 0);
     if (timeout == 0)
         is_interrupted = false;
-    else
+    else if (!is_restless)
         waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT);
     errno = EINTR;
     return -1;
@@ -282,6 +285,20 @@ UNIT_TEST(check_interrupted, "signals while it runs, and at its end")
     assert_int_equal(run(&what, output, sizeof(output), &status), 6);
     assert_string_equal(output, "a word");
     assert_false(is_interrupted);
+}
+
+UNIT_TEST(check_restless, "signals all the time, while it hangs")
+{
+    struct rc_program what = program("hang");
+    char output[SMALL];
+    int status;
+
+    what.milliseconds = SHORT;
+    is_restless = true;
+    alarm(LONG / 1000);
+    assert_int_equal(run(&what, output, sizeof(output), &status), -ETIMEDOUT);
+    alarm(0);
+    is_restless = false;
 }
 
 UNIT_TEST(check_not_there, "no program")
