@@ -123,6 +123,22 @@ PYTHON
     [ ! -e "$BATS_TEST_TMPDIR/ran" ]
 }
 
+@test "an environment that is called like a launcher, and a script that nobody knows, are left to the counts" {
+    conda=$BATS_TEST_TMPDIR/conda
+    script=$BATS_TEST_TMPDIR/select_gpu
+    printf '#!/bin/sh\nshift 3\nexec "$@"\n' > "$conda"
+    printf '#!/bin/sh\necho "$RANK $*"\n' > "$script"
+    chmod +x "$conda" "$script"
+    for name in lightning deepspeed ray torchrun; do
+        run -0 with "${task_3[@]}" "$rollcall" exec -- "$conda" run -n "$name" printenv RANK
+        [ "$output" = 3 ]
+    done
+    run -0 with "${task_3[@]}" "$rollcall" exec -- "$script" torchrun train.py
+    [ "$output" = '3 torchrun train.py' ]
+    fails_with 1 'rollcall: error RC302: torchrun needs one task a node' \
+        with "${task_3[@]}" "$rollcall" exec -- "$conda" run -n lightning torchrun train.py
+}
+
 @test "warnings are printed by the first task alone" {
     uneven=('SLURM_STEP_TASKS_PER_NODE=3,1' SLURM_GTIDS=0,1,2)
     run -0 --separate-stderr with "${task_0[@]}" "${uneven[@]}" "$rollcall" exec -- true
