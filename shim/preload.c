@@ -18,7 +18,7 @@
  * Outside of a task: nothing at any time (a program's standard error must be
  * the same with and without the shim). Inside: an error, once for the program
  * that the launcher started and not again by the programs that this one
- * starts; and with ROLLCALL_DEBUG what was done. */
+ * starts; a warning that no other task knows of; and with ROLLCALL_DEBUG what was done. */
 
 static enum rc_message_id first_error(const struct rc_messages *messages, const char **text)
 {
@@ -57,6 +57,22 @@ static void add_plan(struct shim_page *page, const struct rc_plan *plan)
             break;
         }
         rc_join(&page->arena);
+    }
+}
+
+/* The warnings that each task says for itself. */
+static void shim_report_warnings(const struct rc_messages *messages)
+{
+    struct shim_page page;
+
+    for (unsigned i = 0; i < messages->count; i++) {
+        const struct rc_message_entry *entry = rc_message_entry(messages->list[i].id);
+
+        if (entry->level != RC_LEVEL_WARNING || entry->said != RC_SAID_PER_TASK)
+            continue;
+        shim_page_open(&page);
+        add_message(&page, messages->list[i].id, messages->list[i].text);
+        shim_page_say(&page);
     }
 }
 
@@ -231,6 +247,8 @@ static void apply_result(uint32_t debug)
     }
     if (debug > 0)
         shim_report_result(&result, debug);
+    else
+        shim_report_warnings(&result.messages);
 }
 
 static void handle_task(const char *const *argv)

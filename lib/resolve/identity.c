@@ -36,6 +36,21 @@ static bool launcher_mode(struct rc_result *result, const char *reason, const ch
                   asked, tasks, each[0] ? " (" : "", each, each[0] ? ")" : "");
 }
 
+/* A script that starts a step on each node, and numbers these steps itself: its variables are of all of them together,
+ * and those of one step would be wrong. */
+static bool is_numbered_by_hand(const struct rc_result *result)
+{
+    const struct rc_env *env = &result->env;
+    struct rc_str rank = rc_env_either(env, RC_STR("RANK"), RC_STR("NODE_RANK"));
+    struct rc_str size = rc_env_either(env, RC_STR("WORLD_SIZE"), RC_STR("NNODES"));
+    uint32_t job_nodes, steps, step;
+
+    return !result->stamp.text.p && result->identity.field[RC_WORLD_SIZE] == 1 && result->facts.job_hosts.p &&
+           rc_hostlist_count(result->facts.job_hosts, &job_nodes) && job_nodes > 1 &&
+           rc_parse_u32(size, RC_MAX_TASKS, &steps) && steps > 1 && rc_parse_u32(rank, steps - 1, &step) &&
+           rc_env_get(env, "MASTER_ADDR").n && rc_env_get(env, "MASTER_PORT").n;
+}
+
 static void by_counts(struct rc_result *result)
 {
     const struct rc_number *gpus = &result->facts.gpus;
@@ -85,6 +100,8 @@ bool rc_mode_decide(const struct rc_context *context, struct rc_result *result)
                              rc_copy(&result->arena, command->name));
     } else if (options->nproc) {
         return launcher_mode(result, "nproc= was given", "nproc=");
+    } else if (is_numbered_by_hand(result)) {
+        set_mode(result, RC_MODE_NONE, "the script has numbered this step itself, by RANK and WORLD_SIZE or the like");
     } else {
         by_counts(result);
     }

@@ -331,6 +331,9 @@ static bool find_addr(const struct rc_context *context, struct rc_result *result
 
     if (result->stamp_is_outer || result->outer_master || user.n == 0)
         user = RC_ABSENT;
+    master->is_shared = user.p && result->command.is_part;
+    if (master->is_shared)
+        user = RC_ABSENT;
     host = find_host(result, wish, user);
     if (host.name && !result->facts.master_comes_later && (context->slurm_certain || !rc_str_is(user, host.name)))
         master->todo = RC_MASTER_LOOKUP;

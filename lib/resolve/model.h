@@ -108,6 +108,7 @@ struct rc_command_options {
     struct rc_str endpoint;    /* --rdzv_endpoint */
     struct rc_str master_addr; /* --master_addr, --main_process_ip */
     struct rc_str port;        /* --main_process_port */
+    struct rc_str config;      /* accelerate's --config_file */
     bool standalone;           /* torchrun --standalone */
 };
 
@@ -123,6 +124,7 @@ struct rc_command {
     bool torchrun;                   /* torchrun or torch.distributed.run|launch: reads PET_* */
     bool accelerate;                 /* accelerate launch: builds torchrun's arguments from its own */
     bool same_on_all_nodes;          /* filled in by the caller: the words are the step's, not this node's alone */
+    bool is_part;                    /* likewise: of a launch of several steps, which meet by these words */
     struct rc_str container;         /* the wrapper that starts it in one; absent if there is none */
     struct rc_words container_words; /* of that wrapper, up to the command that it starts */
     struct rc_str script;            /* the file or module that Python runs; absent for a launcher, and for -c */
@@ -287,7 +289,8 @@ struct rc_master {
     const char *name; /* the same before it was looked up */
     const char *addr_source;
     enum rc_given addr_given;
-    uint16_t port; /* 0 where there is none */
+    bool is_shared; /* the user's MASTER_ADDR is where several steps meet: it stays, and is not `addr` */
+    uint16_t port;  /* 0 where there is none */
     const char *port_source;
     enum rc_given port_given;
     uint16_t launch_port;      /* the port that rollcall would choose by itself */

@@ -211,7 +211,9 @@ static void set_master_names(struct rc_result *result)
     const struct rc_master *master = &result->master;
     const char *port = rc_format_number(&result->arena, master->port);
 
-    if (master->addr_given != RC_GIVEN_BY_LAUNCH)
+    if (master->is_shared)
+        rc_plan_keep(result, RC_STR("MASTER_ADDR"), "this step is one of several, which meet there");
+    else if (master->addr_given != RC_GIVEN_BY_LAUNCH)
         rc_plan_keep(result, RC_STR("MASTER_ADDR"), "it can work as the user set it");
     else
         rc_plan_set(result, RC_STR("MASTER_ADDR"), master->addr, master->addr_source, "the host of rank 0");

@@ -265,6 +265,7 @@ static bool recognise_task(const struct rc_context *context, struct rc_result *r
         return refuse_task(context, result);
     read_command(context, result);
     result->command.same_on_all_nodes = context->slurm_certain;
+    result->command.is_part = rc_agents_are_part(result);
     if (!rc_mode_decide(context, result))
         return refuse_contradiction(result);
     if (result->mode == RC_MODE_TORCHRUN && context->explain)

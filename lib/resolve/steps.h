@@ -59,6 +59,10 @@ void rc_gpus_plan(const struct rc_context *context, struct rc_result *result);
 /* Plans PET_* for launcher mode; RC304 or RC305 where the command's arguments contradict the step. */
 void rc_agents_plan(const struct rc_context *context, struct rc_result *result);
 
+/* Whether the command's arguments say that its step is one of several: each names where all of them meet, or its own
+ * place among them. */
+bool rc_agents_are_part(const struct rc_result *result);
+
 /* Lists the launchers' values that contradict the identity (for explain). */
 void rc_identity_list_rejected(struct rc_result *result);
 

@@ -62,7 +62,6 @@ struct arguments {
     bool alone;           /* each node trains by itself: --standalone, or --nnodes=1 in a step of several */
     bool has_no_rank;     /* the backend numbers the nodes itself, and warns of a node rank (torch 2.7 and later) */
     bool meets_elsewhere; /* the endpoint or the backend is one of the user's: who hosts it is not for us to say */
-    bool is_part;         /* of a launch of several steps, which share no run id of this step's */
     uint32_t least;       /* nodes, by --nnodes or --num_machines; RC_UNKNOWN: not given, or no number yet */
     uint32_t most;
 };
@@ -121,33 +120,37 @@ static bool endpoint_is_elsewhere(const struct rc_result *result, struct rc_str 
     return !is_torchs_own || (endpoint.n && !is_expanded_later(endpoint) && !is_master(result, endpoint));
 }
 
-/* Each step of such a launch names where all of them meet, or its own place among them. */
-static bool is_part_of_more(const struct rc_result *result, struct rc_str endpoint, uint32_t most)
+static struct rc_str given_endpoint(const struct rc_result *result)
+{
+    struct rc_str given = result->command.given.endpoint;
+
+    return given.p || endpoint_is_left_over(result) ? given : rc_env_get(&result->env, ENDPOINT);
+}
+
+bool rc_agents_are_part(const struct rc_result *result)
 {
     const struct rc_command_options *given = &result->command.given;
     uint32_t nnodes = result->identity.field[RC_NNODES];
+    struct arguments arguments;
 
-    if (!given->nnodes.p || (!given->node_rank.p && !endpoint.n && !given->master_addr.p))
+    if (!given->nnodes.p || (!given->node_rank.p && !given_endpoint(result).n && !given->master_addr.p))
         return false;
-    return most == RC_UNKNOWN ? nnodes == 1 : most > nnodes;
+    read_nnodes(given->nnodes, &arguments);
+    return arguments.most == RC_UNKNOWN ? nnodes == 1 : arguments.most > nnodes;
 }
 
 static void read_arguments(struct rc_result *result, struct arguments *arguments)
 {
     const struct rc_command_options *given = &result->command.given;
     struct rc_str backend = given->backend.p ? given->backend : rc_env_get(&result->env, "PET_RDZV_BACKEND");
-    struct rc_str endpoint = given->endpoint;
     bool is_one;
 
-    if (!endpoint.p && !endpoint_is_left_over(result))
-        endpoint = rc_env_get(&result->env, ENDPOINT);
     read_nnodes(given->nnodes, arguments);
     /* with --num_machines=1 accelerate leaves the number to PET_NNODES */
     is_one = result->command.torchrun && arguments->most == 1 && result->identity.field[RC_NNODES] > 1;
     arguments->alone = given->standalone || is_one;
     arguments->has_no_rank = backend.n && !is_expanded_later(backend) && !rc_str_is(backend, "static");
-    arguments->meets_elsewhere = endpoint_is_elsewhere(result, backend, endpoint);
-    arguments->is_part = is_part_of_more(result, endpoint, arguments->most);
+    arguments->meets_elsewhere = endpoint_is_elsewhere(result, backend, given_endpoint(result));
 }
 
 /* torch's c10d backend guesses by name and address which node hosts the store (c10d_rendezvous_backend.py), and
@@ -176,7 +179,7 @@ static void plan_meeting(struct rc_result *result, const struct arguments *argum
         rc_plan_unset(result, RC_STR("PET_NODE_RANK"), "the rendezvous numbers the nodes, and warns of it");
     else
         rc_plan_set_field(result, RC_STR("PET_NODE_RANK"), RC_NODE_RANK, "this node's number in the job");
-    if (is_seen && !arguments->is_part)
+    if (is_seen && !result->command.is_part)
         rc_plan_set(result, RC_STR("PET_RDZV_ID"), result->facts.run_id, "job and step",
                     "two jobs with torchrun's default id can merge");
     else if (result->stamp_is_outer)
@@ -198,6 +201,12 @@ static void plan_endpoint(struct rc_result *result)
                     result->master.port_source, "accelerate gives torchrun port 29500, whoever has it");
     else if (is_stale)
         rc_plan_unset(result, RC_STR(ENDPOINT), "left over from a launch further outside");
+}
+
+/* What follows from this node's own argument is said by this node; what all nodes find, by the first one. */
+static bool speaks_for_all(const struct rc_context *context, const struct rc_result *result)
+{
+    return context->explain || result->identity.field[RC_NODE_RANK] == 0;
 }
 
 static void warn_argument(struct rc_result *result, const char *option, struct rc_str given, const char *contradiction,
@@ -227,17 +236,19 @@ static void check_node_rank(struct rc_result *result, const struct arguments *ar
     if (result->command.same_on_all_nodes && nnodes > 1)
         warn_argument(result, option, given->node_rank, "it is the same on all nodes of this step, which are ",
                       number(result, nnodes), cure);
-    else if (!arguments->is_part && rank != node_rank)
+    else if (!result->command.is_part && rank != node_rank)
         warn_argument(result, option, given->node_rank, "the node rank in this step is ", number(result, node_rank),
                       cure);
 }
 
-static void check_torchrun(struct rc_result *result, const struct arguments *arguments)
+static void check_torchrun(const struct rc_context *context, struct rc_result *result,
+                           const struct arguments *arguments)
 {
     const struct rc_command_options *given = &result->command.given;
     uint32_t nnodes = result->identity.field[RC_NNODES];
 
-    if (!arguments->is_part && arguments->most != RC_UNKNOWN && (nnodes < arguments->least || arguments->most < nnodes))
+    if (!result->command.is_part && arguments->most != RC_UNKNOWN && speaks_for_all(context, result) &&
+        (nnodes < arguments->least || arguments->most < nnodes))
         warn_argument(result, "--nnodes", given->nnodes, "the number of nodes in this step is ", number(result, nnodes),
                       "leave it out");
     check_node_rank(result, arguments, "--node_rank", "leave it out");
@@ -254,7 +265,8 @@ static bool is_wrong_host(const struct rc_result *result, struct rc_str host)
 
 /* Only --num_machines of more than 1 makes accelerate take its own numbers; then it
  * ends without a machine rank, and counts the processes of all machines. */
-static void check_accelerate(struct rc_result *result, const struct arguments *arguments)
+static void check_accelerate(const struct rc_context *context, struct rc_result *result,
+                             const struct arguments *arguments)
 {
     static const char cure[] = "leave --num_machines, --num_processes, --machine_rank and --main_process_ip out";
     const struct rc_command_options *given = &result->command.given;
@@ -264,23 +276,27 @@ static void check_accelerate(struct rc_result *result, const struct arguments *a
 
     if (machines == RC_UNKNOWN || machines < 2)
         return;
-    if (machines != nnodes && !arguments->is_part) {
-        warn_argument(result, "--num_machines", given->nnodes, "the number of nodes in this step is ",
-                      number(result, nnodes), "give that number");
+    if (machines != nnodes && !result->command.is_part) {
+        if (speaks_for_all(context, result))
+            warn_argument(result, "--num_machines", given->nnodes, "the number of nodes in this step is ",
+                          number(result, nnodes), "give that number");
         return;
     }
-    if (!given->node_rank.p)
-        warn_argument(result, "--num_machines", given->nnodes, "no --machine_rank, without which it does not start", "",
+    if (!given->node_rank.p && !given->config.p && speaks_for_all(context, result))
+        warn_argument(result, "--num_machines", given->nnodes,
+                      "no --machine_rank, without which it starts only where its default configuration has one", "",
                       cure);
     check_node_rank(result, arguments, "--machine_rank", cure);
-    if (!arguments->is_part && is_wrong_host(result, given->master_addr))
+    if (!result->command.is_part && is_wrong_host(result, given->master_addr))
         warn_argument(result, "--main_process_ip", given->master_addr, "machine 0 is ", result->master.addr, cure);
-    if (rc_parse_u32(given->processes, RC_MAX_TASKS, &processes) && processes % machines != 0)
+    if (rc_parse_u32(given->processes, RC_MAX_TASKS, &processes) && processes % machines != 0 &&
+        speaks_for_all(context, result))
         warn_argument(result, "--num_processes", given->processes, "it counts those of all machines, which are ",
                       number(result, machines), "give a multiple");
 }
 
-static void check_arguments(struct rc_result *result, const struct arguments *arguments)
+static void check_arguments(const struct rc_context *context, struct rc_result *result,
+                            const struct arguments *arguments)
 {
     uint32_t nnodes = result->identity.field[RC_NNODES];
 
@@ -290,9 +306,9 @@ static void check_arguments(struct rc_result *result, const struct arguments *ar
                "leave it out to train on all together",
                nnodes);
     else if (result->command.torchrun && !result->command.given.standalone)
-        check_torchrun(result, arguments);
+        check_torchrun(context, result, arguments);
     else if (result->command.accelerate)
-        check_accelerate(result, arguments);
+        check_accelerate(context, result, arguments);
 }
 
 void rc_agents_plan(const struct rc_context *context, struct rc_result *result)
@@ -322,5 +338,5 @@ void rc_agents_plan(const struct rc_context *context, struct rc_result *result)
     else if (workers != RC_UNKNOWN && workers > 0)
         rc_plan_set_number(result, RC_STR("PET_NPROC_PER_NODE"), workers, nproc ? "nproc=" : result->facts.gpus.source,
                            "workers that torchrun starts on this node");
-    check_arguments(result, &arguments);
+    check_arguments(context, result, &arguments);
 }

@@ -366,6 +366,50 @@ def test_the_command_decides(host):
     is_worker(host.step(step, [""], argv=[]), step)
 
 
+# a loop over the nodes, `srun -N1 -w NODE`, in a script that numbers them: MASTER_ADDR is the first node's
+LOOP = {"SLURM_JOB_NODELIST": "n[1-2]", "SLURM_GPUS_ON_NODE": "2", "MASTER_ADDR": "n1"}
+
+
+@pytest.mark.parametrize("node, numbers", [
+    (1, {"RANK": "1", "WORLD_SIZE": "2"}),
+    (0, {"RANK": "0", "WORLD_SIZE": "2"}),
+    (1, {"NODE_RANK": "1", "NNODES": "2"}),
+])
+def test_one_srun_a_node_numbered_by_the_script_runs_as_without_the_plugin(host, node, numbers):
+    step = Step([[0]], [f"n{node + 1}"])
+    env = {**LOOP, **numbers, "MASTER_PORT": "29500"}
+    for argv in ["python", "train.py"], ["./run.sh"]:
+        untouched(host.step(step, [""], env=env, argv=argv), step, env)
+
+
+@pytest.mark.parametrize("missing", ["RANK", "WORLD_SIZE", "MASTER_PORT", "SLURM_JOB_NODELIST", "another step"])
+def test_one_step_of_a_job_is_no_part_of_a_launch_by_what_is_left_over(host, missing):
+    env = {**LOOP, "MASTER_PORT": "29500", "RANK": "1", "WORLD_SIZE": "2", "ROLLCALL_SCOPE": None}
+    if missing == "another step":
+        env["ROLLCALL_SCOPE"] = "slurm:42.9/1/worker/29500 =1/2/0/1/1"
+    env = {name: value for name, value in env.items() if name != missing and value}
+    task, = host.step(Step([[0]], ["n2"]), [""], env=env, argv=["python", "train.py"]).all_tasks
+    assert task.env["MASTER_ADDR"] == "n2" or missing == "SLURM_JOB_NODELIST"
+    assert task.env["NODE_RANK"] == "0" and "RANK" not in task.env
+
+
+@pytest.mark.parametrize("argv", [
+    ["torchrun", "--nnodes=2", "--node_rank=1", "--master_addr=n1", "train.py"],
+    ["bash", "-c", "torchrun --nnodes=2 --node_rank=1 --master_addr=$MASTER_ADDR train.py"],
+    ["accelerate", "launch", "--num_machines=2", "--machine_rank=1", "--main_process_ip=n1", "train.py"],
+])
+def test_one_torchrun_a_node_that_names_the_others_keeps_their_address(host, argv):
+    played = host.step(Step([[0]], ["n2"]), [""], env=LOOP, argv=argv)
+    task, = played.all_tasks
+    assert task.env["MASTER_ADDR"] == "n1" and task.exit == 0
+    assert not [line for line in played.lines() if "RC402" in line]
+    # without these words it is alone, and the address is another step's
+    played = host.step(Step([[0]], ["n2"]), [""], env=LOOP, argv=["torchrun", "train.py"])
+    task, = played.all_tasks
+    line, = played.lines()
+    assert task.env["MASTER_ADDR"] == "n2" and "warning RC402" in line
+
+
 def test_launcher_mode_hides_the_job_name_and_keeps_it(host):
     """The plan's value for one name is what the environment has for another, which Slurm frees."""
     step = Step([[0], [1]])

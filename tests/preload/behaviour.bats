@@ -50,6 +50,18 @@ setup_file()
     prints '' in_task ROLLCALL=off "$bin/probe" "${names[@]}" ROLLCALL_SCOPE
 }
 
+@test "torchrun that was given another node's rank is named there, once" {
+    agents=('SLURM_STEP_TASKS_PER_NODE=1(x2)' SLURM_NTASKS=2 SLURM_STEP_NUM_TASKS=2 SLURM_LOCALID=0)
+    ln -sf "$bin/probe" "$bin/torchrun"
+    run -0 --separate-stderr in_task "${agents[@]}" SLURM_PROCID=1 SLURM_NODEID=1 SLURM_GTIDS=1 \
+        "$bin/torchrun" --nnodes=2 --node_rank=0
+    [[ $stderr == "rollcall: warning RC304: torchrun was given --node_rank='0', but the node rank in this step is 1; "* ]]
+    [ "$(grep -c . <<< "$stderr")" = 1 ]
+    run -0 --separate-stderr in_task "${agents[@]}" SLURM_PROCID=0 SLURM_NODEID=0 SLURM_GTIDS=0 \
+        "$bin/torchrun" --nnodes=2 --node_rank=0
+    [ -z "$stderr" ]
+}
+
 @test "ROLLCALL=launcher forces a mode; a mistake in it is an error" {
     run -0 in_task ROLLCALL=launcher SLURM_PROCID=1 SLURM_LOCALID=0 SLURM_GTIDS=1 SLURM_NTASKS=2 \
         SLURM_STEP_NUM_TASKS=2 'SLURM_STEP_TASKS_PER_NODE=1(x2)' "$bin/probe" RANK NODE_RANK PET_NNODES PET_NODE_RANK
