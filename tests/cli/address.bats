@@ -91,6 +91,19 @@ named=('SLURM_STEP_NODELIST=n[1-2]')
         with_names '192.0.2.1 n1' "${task_3[@]}" "${named[@]}" "$rollcall" exec --ddp=addr=ib0 -- true
 }
 
+@test "addr=IFNAME after a thousand addresses of containers, on rank 0's node and on another one" {
+    before='{ echo link add veth0 type veth peer name veth1
+            for i in $(seq 1000); do echo "addr add 172.$((16 + i / 250)).$((i % 250)).1/32 dev veth0"; done
+            echo link add ib0 type veth peer name ib1
+            echo addr add 198.51.100.7/24 dev ib0
+            echo link set ib0 up
+        } | ip -batch -'
+    prints '3 4 1 2 1 198.51.100.9 ' with_names '198.51.100.9 n1' \
+        "${task_3[@]}" "${named[@]}" "$rollcall" exec --ddp=addr=ib0 -- sh -c "$print_names"
+    prints '0 4 0 2 0 198.51.100.7 ' with_names '127.0.1.1 n1' \
+        "${task_0[@]}" "${named[@]}" "$rollcall" exec --ddp=addr=ib0,exchange=off -- sh -c "$print_names"
+}
+
 @test "on one node addr= changes nothing" {
     local alone=("${task_0[@]}" SLURM_STEP_NUM_NODES=1 SLURM_NNODES=1 'SLURM_STEP_TASKS_PER_NODE=4'
         SLURM_GTIDS=0,1,2,3 SLURM_STEP_NODELIST=n1)
