@@ -28,9 +28,12 @@
  *   nodes of the job: d; one more: d - 1, for mpirun is outside of the job.
  * - each node before this one has a lower rank than all of its own: d - 1 where
  *   d is above rank - local rank, and 1 where d is 1 and local rank 0 not rank 0.
- * - elsewhere the one of d and d - 1 that makes the nodes look even, where the
- *   daemons can be counted; if both do, d with as many daemons as nodes.
+ * - where the daemons can be counted: d with as many daemons as nodes; of two
+ *   nodes the one of d and d - 1 that makes them look even. With more daemons than
+ *   nodes, and more than two nodes, all tasks ask but those of mpirun's own node.
  * - the nodes have to look even from here (rc_layout_agrees).
+ * A rank file that puts the ranks of two nodes anywhere, with mpirun on a third one,
+ * is the one map that this takes for another.
  * Else the server is asked, which the preload and a recorded environment cannot:
  * then RC110.
  * Source: ompi v4.1 orte/mca/schizo/ompi/schizo_ompi.c, setup_fork and
@@ -230,14 +233,16 @@ static uint32_t prrte_place(const struct rc_facts *facts, const struct daemons *
         place = own - (daemons->count - daemons->allocated);
     else if (daemons->count == 2)
         place = own;
+    else if (daemons->count != RC_UNKNOWN && daemons->count > nnodes && nnodes > 2)
+        return RC_UNKNOWN; /* in all tasks, those of mpirun's own node apart */
     else if (own > before)
         place = own - 1;
     else if (own == 1 && field[RC_LOCAL_RANK].value == 0)
         place = 1;
-    else if (daemons->count != RC_UNKNOWN && rc_layout_agrees(facts, own - 1))
-        place = !rc_layout_agrees(facts, own) ? own - 1 : daemons->count == nnodes ? own : RC_UNKNOWN;
-    else if (daemons->count != RC_UNKNOWN)
+    else if (daemons->count == nnodes || (daemons->count != RC_UNKNOWN && !rc_layout_agrees(facts, own - 1)))
         place = own;
+    else if (daemons->count != RC_UNKNOWN && !rc_layout_agrees(facts, own))
+        place = own - 1;
     return rc_layout_agrees(facts, place) ? place : RC_UNKNOWN;
 }
 
@@ -443,6 +448,7 @@ static bool has_master(const struct rc_reader *reader, const struct rc_facts *fa
 bool rc_openmpi_read(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct daemons daemons = { is_orte(reader->env), rc_openmpi_daemon(reader->env), RC_UNKNOWN, RC_UNKNOWN };
+    enum rc_pmixjob_answer answer = RC_PMIXJOB_NONE;
     bool found;
 
     if (!read_numbers(reader, facts, daemons.orte))
@@ -453,16 +459,17 @@ bool rc_openmpi_read(struct rc_reader *reader, struct rc_facts *facts)
         rc_layout_spread(facts);
     else if (daemons.orte || reader->messages->has_error)
         return rc_layout_refuse(reader, facts, rc_launcher_openmpi.each);
-    else if (ask_server(reader, facts, "use the same number on each node, mpirun --map-by ppr:N:node") !=
-                 RC_PMIXJOB_READ ||
-             looks_even_to_some(reader, facts, &daemons))
-        return rc_layout_refuse(reader, facts, "mpirun --map-by ppr:N:node rollcall exec -- COMMAND");
+    else
+        answer = ask_server(reader, facts, "use the same number on each node, mpirun --map-by ppr:N:node");
     /* of an uneven job all tasks have asked, and go by the server's host of rank 0 */
     if (found || facts->nnodes_derived)
         find_master(reader, facts, &daemons);
-    if (!daemons.orte && !has_master(reader, facts) &&
-        ask_server(reader, facts, "set MASTER_ADDR: mpirun -x MASTER_ADDR=HOST") == RC_PMIXJOB_WRONG)
+    if (!daemons.orte && (found || answer == RC_PMIXJOB_READ) && !has_master(reader, facts))
+        answer = ask_server(reader, facts, "set MASTER_ADDR: mpirun -x MASTER_ADDR=HOST");
+    if (answer == RC_PMIXJOB_WRONG)
         return false;
+    if (answer == RC_PMIXJOB_READ ? looks_even_to_some(reader, facts, &daemons) : !found)
+        return rc_layout_refuse(reader, facts, "mpirun --map-by ppr:N:node rollcall exec -- COMMAND");
     rc_read_gpus(reader, facts);
     return true;
 }

@@ -122,6 +122,8 @@ static const struct mpi_row mpi_answers[] = {
       "another local rank than the launcher's", MPI(0, 2, 4, 0, 2) },
     { TEXT("rank=2|size=4|local_rank=0|node=1|map=(vector,(0,2,2))|tasks=2(x2)|host=n7|"), "2 0 1 4 2 ? n7",
       "an even job from a login node: the server knows rank 0's host", MPI(2, 2, 4, 0, 2) },
+    { TEXT("rank=2|size=4|local_rank=0|node=1|map=(vector,(0,1,2),(1,2,1))|tasks=2,1(x2)|host=n1|"), "RC110",
+      "2, 1 and 1 from a login node: asked for rank 0's host alone", MPI(2, 2, 4, 0, 1) },
     { TEXT("failed=server none|"), "RC120", "the server does not answer", MPI(2, 2, 4, 0, 2) },
 };
 
