@@ -203,6 +203,29 @@ static bool find_place_in_step(struct rc_reader *reader, struct rc_facts *facts)
     return is_dealt_in_turn(facts, here);
 }
 
+/* MPICH 4.3 hands on the variables of the step that mpiexec itself was started in (-5 is a batch script, which has none
+ * of the others). Its proxy is a task of another one: "slurmstepd: [42.1]". */
+static bool is_own_step(struct rc_reader *reader)
+{
+    struct rc_str own = rc_env_get(reader->env, "SLURM_STEP_ID");
+    struct rc_str step;
+    struct rc_str rest;
+    uint32_t number;
+
+    for (unsigned i = 0; rc_parse_u32(own, RC_MAX_TASKS, &number) && i < reader->here->ancestor_count; i++) {
+        if (!rc_str_is(rc_ancestor_name(reader->here->ancestor[i]), "slurmstepd"))
+            continue;
+        rc_str_split(reader->here->ancestor[i], '[', &rest);
+        rc_str_split_last(rc_str_split(rest, ']', &rest), '.', &step);
+        return rc_str_eq(step, own) ||
+               rc_say(reader->messages, RC103,
+                      "SLURM_STEP_ID is %pQ, but mpiexec's proxy is in step %pQ; nothing is set; start the "
+                      "command with mpiexec in the batch script",
+                      &own, &step);
+    }
+    return true;
+}
+
 /* srun started a proxy on each node: nodes have the step's numbers. */
 static bool read_step(struct rc_reader *reader, struct rc_facts *facts)
 {
@@ -210,7 +233,7 @@ static bool read_step(struct rc_reader *reader, struct rc_facts *facts)
     struct rc_number proxies;
     uint32_t count;
 
-    if (!rc_read_number(reader, "SLURM_NODEID", &field[RC_NODE_RANK]) ||
+    if (!is_own_step(reader) || !rc_read_number(reader, "SLURM_NODEID", &field[RC_NODE_RANK]) ||
         !rc_read_number(reader, "SLURM_STEP_NUM_NODES", &field[RC_NNODES]) ||
         !rc_read_number(reader, "SLURM_STEP_NUM_TASKS", &proxies) ||
         !rc_need_field(reader, facts, RC_NODE_RANK, "MPI_LOCALRANKID", "SLURM_NODEID") ||
@@ -327,6 +350,8 @@ static bool hydra_read(struct rc_reader *reader, const struct rc_launcher *launc
  * - the task is Intel MPI's (below),
  * - PALS_RANKID, or rank, size and local rank of a step of Slurm's, are equal and
  *   no proxy of Hydra is in sight: people export MPI_LOCALRANKID by hand there, for oneCCL.
+ *   Hydra sets MPI_LOCALNRANKS and PMI_FD as well: with both it is a task of Hydra's,
+ *   unless rollcall's stamp shows that an outer task of Hydra's may have left them.
  * Source: mpich v4.0.2 src/pm/hydra/pm/pmiserv/pmip_cb.c, launch_procs; v5.0
  * src/pm/hydra/proxy/pmip_cb.c sets the same. */
 
@@ -344,6 +369,8 @@ static bool is_second_voice(const struct rc_reader *reader)
     return rank.n && rc_str_eq(rank, rc_env_get(env, "SLURM_PROCID")) &&
            rc_str_eq(rc_env_get(env, "PMI_SIZE"), rc_env_get(env, "SLURM_STEP_NUM_TASKS")) &&
            rc_str_eq(rc_env_get(env, "MPI_LOCALRANKID"), rc_env_get(env, "SLURM_LOCALID")) &&
+           (!rc_env_get(env, "MPI_LOCALNRANKS").n || !rc_env_get(env, "PMI_FD").n ||
+            rc_launcher_has_scope(&rc_launcher_mpich, reader->stamp.scope)) &&
            !rc_stamp_has_outer(&reader->stamp, rc_format(reader->arena, "slurm:%pS.%pS", &job, &step));
 }
 

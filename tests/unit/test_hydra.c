@@ -8,6 +8,10 @@
 #define INTEL  " I_MPI_MPIRUN=mpirun"
 #define OF_TWO TASK("3", "4", "1", "2")
 #define STEP   " SLURM_STEP_NUM_NODES=2 SLURM_STEP_NODELIST=n[1-2]"
+/* of a step whose task 3 of 4 has the same numbers */
+#define IN_TASK                                                                                             \
+    " SLURM_JOB_ID=42 SLURM_STEP_ID=0 SLURM_PROCID=3 SLURM_LOCALID=1 SLURM_NODEID=1 SLURM_STEP_NUM_TASKS=4" \
+    " SLURM_STEP_TASKS_PER_NODE=2(x2)" STEP
 
 #define PROXY(number) "hydra_pmi_proxy --control-port n1:35397 --rmk user --launcher ssh --pgid 0 --proxy-id " number
 #define RMK(name)     "hydra_pmi_proxy --control-port n9:35397 --rmk " name " --launcher ssh --pgid 0 --proxy-id 1"
@@ -33,6 +37,9 @@ static const struct row good[] = {
     { TEXT(TASK("1", "2", "1", "2")), PROXY("0"), "mpich 1 1 0 2 2 1 127.0.0.1", "one node" },
     { TEXT(TASK("0", "1", "0", "1")), NULL, "mpich 0 0 0 1 1 1 -", "one task" },
     { TEXT(OF_TWO " MASTER_ADDR=n7"), NULL, "mpich 3 1 1 4 2 ? n7", "no proxy in sight: by slot" },
+    { TEXT(OF_TWO IN_TASK " PMI_FD=6 MASTER_ADDR=n7"), NULL, "mpich 3 1 1 4 2 ? n7",
+      "no proxy in sight, inside of a task of srun with the same numbers" },
+    { TEXT(OF_TWO IN_TASK " MASTER_ADDR=n7"), NULL, "slurm 3 1 1 4 2 2 n7", "all exported by hand in a task of srun" },
     { TEXT(OF_TWO), "hydra_pmi_proxy --control-port fd00::1:35397 --proxy-id 1", "mpich 3 1 1 4 2 ? fd00::1",
       "an IPv6 address has colons of its own" },
     { TEXT(OF_TWO), "hydra_pmi_proxy --control-port n1:35397", "mpich 3 1 1 4 2 ? n1", "a proxy without a number" },
@@ -45,7 +52,7 @@ static const struct row good[] = {
     { TEXT(OF_TWO " PBS_NODEFILE=f"), RMK("pbs"), "mpich 3 1 1 4 2 ? p1", "hosts from PBS" },
     { TEXT(OF_TWO " PE_HOSTFILE=f"), RMK("sge"), "mpich 3 1 1 4 2 ? p1", "hosts from Grid Engine" },
     { TEXT(OF_TWO " HYDRA_HOST_FILE=f"), PROXY("1"), "mpich 3 1 1 4 2 ? p1", "the user's own list of hosts" },
-    { TEXT(OF_TWO " SLURM_NODEID=1" STEP), BY_SRUN, "mpich 3 1 1 4 2 2 n1", "started by srun" },
+    { TEXT(OF_TWO " SLURM_NODEID=1 SLURM_STEP_ID=1" STEP), BY_SRUN, "mpich 3 1 1 4 2 2 n1", "started by srun" },
     { TEXT(TASK("2", "3", "0", "1") " SLURM_NODEID=1" STEP), BY_SRUN, "mpich 2 0 1 3 1 2 n1",
       "started by srun, uneven" },
     { TEXT(OF_TWO " SLURM_NODEID=1 SLURM_STEP_NUM_TASKS=2" STEP), BY_SRUN, "mpich 3 1 1 4 2 2 n1",
@@ -88,6 +95,7 @@ static const struct row bad[] = {
     { TEXT(TASK("1", "3", "0", "1") " SLURM_NODEID=0" STEP), BY_SRUN, "RC110", "a map with another rank on the first" },
     { TEXT(OF_TWO " SLURM_NODEID=1 SLURM_STEP_NODELIST=n[1-2]"), BY_SRUN, "RC102", "no number of nodes" },
     { TEXT(OF_TWO " SLURM_NODEID=2" STEP), BY_SRUN, "RC103", "a node that there is not" },
+    { TEXT(OF_TWO " SLURM_NODEID=1 SLURM_STEP_ID=0" STEP), BY_SRUN, "RC103", "the step in which mpiexec was started" },
     { TEXT(OF_TWO " SLURM_NODEID=1 SLURM_STEP_NUM_TASKS=4" STEP), BY_SRUN, "RC103", "two proxies a node" },
     { TEXT(OF_TWO " SLURM_NODEID=4294967297" STEP), BY_SRUN, "RC101", "a node that wraps to 1" },
     { TEXT(OF_TWO " SLURM_NODEID=1 SLURM_STEP_NUM_NODES=2"), BY_SRUN, "RC105", "no list of hosts" },
@@ -136,8 +144,10 @@ UNIT_ROWS(answers_so, "hydra answers", good)
 
     unit_words(row->input.p, block, UNIT_COUNT(block));
     here.ancestor[here.ancestor_count++] = command_line("bash ./train.sh");
-    if (row->proxy)
+    if (row->proxy) {
         here.ancestor[here.ancestor_count++] = command_line(row->proxy);
+        here.ancestor[here.ancestor_count++] = command_line("slurmstepd: [42.1]");
+    }
     rc_resolve(&context, &result);
     answer(&result, text, sizeof(text));
     assert_string_equal(text, row->answer);
