@@ -485,6 +485,16 @@ END
         "$BATS_TEST_TMPDIR/trace"
 }
 
+# The columns are as wide as what is in them, and as their heads.
+@test "the table of tasks, with cards and without" {
+    run -0 "$rollcall" map --from "$BATS_FILE_TMPDIR/offline.xml"
+    [ "${lines[1]}" = '  task  GPU  NUMA  NIC  cores  hardware threads' ]
+    [ "${lines[2]}" = '     0  -       0  -        5  0,3-4,6-8,11-12' ]
+    run -0 "$rollcall" map --from "$BATS_FILE_TMPDIR/abci-v.xml"
+    [ "${lines[1]}" = '  task  GPU             NUMA  NIC     cores  hardware threads' ]
+    [ "${lines[2]}" = '     0  0 0000:3d:00.0     0  mlx5_0     10  0-9,40-49' ]
+}
+
 @test "a picture: every task's number and colour, drawn by lstopo" {
     prints '' "$rollcall" map --from "$BATS_FILE_TMPDIR/abci-v.xml" "$BATS_TEST_TMPDIR/map.svg"
     head -n 3 "$BATS_TEST_TMPDIR/map.svg" | grep -q '<svg\|<?xml'
