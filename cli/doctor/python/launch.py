@@ -292,21 +292,20 @@ def gpus(step, report):
 
 
 def cores(step, series, report):
-    """A task with GPUs and data loaders has one core, or srun does not take over the cores asked of sbatch.
-
-    Returns what could not be looked at."""
+    """A task with GPUs and data loaders has one core, or srun does not take over the cores asked of sbatch."""
     options = step.layout.options
     if step.srun is None or not step.job.batch:
-        return ""
+        return
     asked = step.job.options.number("cpus-per-task")
     named = "cpus-per-task" in step.srun or any(name == "SRUN_CPUS_PER_TASK" for name, _, _ in step.job.exports)
+    change = "srun --cpus-per-task=$SLURM_CPUS_PER_TASK"
     if asked and asked > 1 and not named and not series:
-        return "whether srun takes over --cpus-per-task=%d: Slurm 22.05 and 23.02 do not, and this one's version is " \
-               "not known" % asked
-    if asked and asked > 1 and not named and (22, 5) <= series < (23, 11):
+        report("D422", step.job.path, step.line,
+               "not looked at: whether srun takes over --cpus-per-task=%d; Slurm 22.05 and 23.02 do not, and this "
+               "one's version is not known" % asked, change)
+    elif asked and asked > 1 and not named and (22, 5) <= series < (23, 11):
         report("D510", step.job.path, step.line,
-               "srun does not take over --cpus-per-task=%d: each task has one core" % asked,
-               "srun --cpus-per-task=$SLURM_CPUS_PER_TASK")
+               "srun does not take over --cpus-per-task=%d: each task has one core" % asked, change)
     elif not asked and not named and step.layout.gpus_per_node and \
             not {"exclusive", "cpus-per-gpu", "mem-per-cpu", "cpus-per-task"} & set(options):
         workers = data_loaders(step)
@@ -314,7 +313,6 @@ def cores(step, series, report):
             report("D511", step.job.path, step.line,
                    "each task has one core, for itself and %d data loader workers" % workers,
                    "--cpus-per-task=%d" % (workers + 1))
-    return ""
 
 
 def data_loaders(step):
@@ -444,11 +442,9 @@ def removed_arguments(program, report):
 
 
 def check(step, series, report):
-    """Returns what of a step could not be looked at."""
     for find in (sizes, gpus, several_launchers, torchrun_numbers, machine_ranks, deepspeed_everywhere):
         find(step, report)
-    unknown = cores(step, series, report)
+    cores(step, series, report)
     if step.program and step.launch.kind != "mpirun":
         for find in (trainer_sizes, spawned, idle):
             find(step, report)
-    return unknown

@@ -130,9 +130,7 @@ def check_step(step, series, report):
     for name in ("mpi", "ddp"):
         if name in layout.options and step.srun is not None:
             emit("fact", name, job.path, step.line, layout.options[name])
-    unknown = launching.check(step, series, report)
-    if unknown:
-        emit("fact", "not known", unknown)
+    launching.check(step, series, report)
     found = launching.openmpi(step) if step.program else None
     if found:
         emit("fact", "openmpi", job.path, step.line, *found)
