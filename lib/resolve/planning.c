@@ -281,7 +281,7 @@ static void repair_launchers(struct rc_result *result)
 }
 
 /* Lightning leaves Slurm alone in a job of that name (slurm.py, all versions). */
-static bool is_interactive(struct rc_str job_name)
+bool rc_is_interactive(struct rc_str job_name)
 {
     return rc_str_is(job_name, "bash") || rc_str_is(job_name, "interactive");
 }
@@ -294,7 +294,7 @@ static void plan_job_name(struct rc_result *result)
     struct rc_str now = rc_env_get(&result->env, "SLURM_JOB_NAME");
     bool hidden = kept.p && rc_str_is(now, "bash");
 
-    if (result->gpus.why && is_interactive(hidden ? kept : now))
+    if (result->gpus.why && rc_is_interactive(hidden ? kept : now))
         rc_plan_set(result, RC_STR("SLURM_JOB_NAME"), "srun", "LOCAL_RANK",
                     "Lightning takes no rank from an interactive job, but counts from LOCAL_RANK");
     else if (hidden)

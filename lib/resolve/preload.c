@@ -390,7 +390,12 @@ void rc_forgotten_say(const struct rc_context *context, struct rc_result *result
                "%pS is started once, in the job's script itself, but the job has %u nodes; the others "
                "start none; start it with srun: srun --ddp --ntasks-per-node=1 %s",
                &result->command.name, number_of(result, RC_STR("SLURM_JOB_NUM_NODES")), line);
-    else if (result->command.script.n && !rc_str_which(result->command.script, "pip|venv|ensurepip"))
+    else if (!result->command.script.n || rc_str_which(result->command.script, "pip|venv|ensurepip"))
+        return;
+    /* Lightning starts its ranks itself there; torch says whether somebody has */
+    else if (rc_is_interactive(rc_env_get(&result->env, "SLURM_JOB_NAME")))
+        rc_forgotten_plan(context, result);
+    else
         rc_say(&result->messages, RC309,
                "%pS is started once, in the job's script itself, but the job has %u tasks, which "
                "training waits for; start it with srun: srun --ddp %s",

@@ -91,6 +91,9 @@ bool rc_planning_is_changed(const struct rc_result *result, bool missing_counts)
 /* Plans what the stamp says that the task was told, with RC501 for what it replaces. */
 void rc_planning_restore(struct rc_result *result);
 
+/* Whether a job of that name is one where Lightning leaves Slurm alone, and starts its workers itself. */
+bool rc_is_interactive(struct rc_str job_name);
+
 /* Takes RANK, LOCAL_RANK and the like away; with_agents: also what an agent has, too. */
 void rc_planning_unset_numbers(struct rc_result *result, bool with_agents, const char *reason);
 

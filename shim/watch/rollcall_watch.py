@@ -140,15 +140,19 @@ def was_spawned():
     return module is not None and module.parent_process() is not None
 
 
-def has_children():
+def count_children():
+    count = 0
     try:
         for thread in os.listdir("/proc/self/task"):
             with open("/proc/self/task/%s/children" % thread) as file:
-                if file.read().strip():
-                    return True
+                count += len(file.read().split())
     except OSError:  # a kernel that does not say
-        return True
-    return False
+        return sys.maxsize
+    return count
+
+
+def has_children():
+    return count_children() > 0
 
 
 class Told:
@@ -382,7 +386,8 @@ class Script:
             return lambda error: isinstance(error, ValueError) and self.say("finds no rank of its own")
         if told.world < 2 or told.rank > 0:
             return None
-        timer = self.say_later("waits for %d others as rank 0 of %d" % (told.world - 1, told.world))
+        waits = "waits for %d others as rank 0 of %d" % (told.world - 1, told.world)
+        timer = self.say_later(waits, lambda: count_children() < told.world - 1)
         return lambda error: timer.cancel()
 
 
