@@ -188,13 +188,21 @@ class Told:
         return self.cure("pass %s as rollcall set it, or nothing" % variables)
 
 
+def told_local_rank(start):
+    """LOCAL_RANK as rollcall set it: "=RANK/SIZE/LOCAL_RANK/..." of the stamp. A script may have computed another one."""
+    for word in start.get("ROLLCALL_SCOPE", "").split():
+        if word.startswith("=") and word.count("/") == 4:
+            return int(word.split("/")[2])
+    return number(start, "LOCAL_RANK")
+
+
 class Device:
     """The GPU that a script takes by its own arithmetic: rank modulo the node's GPUs is right for blocks of ranks."""
 
     def __init__(self, identity):
         start = start_environment()
         self.rank = identity.get("rank")
-        self.local = number(start, "LOCAL_RANK")
+        self.local = told_local_rank(start)
         self.ranks = [int(rank) for rank in start.get("SLURM_GTIDS", "").split(",") if rank.isdecimal()]
 
     def compare(self, device, cuda):
