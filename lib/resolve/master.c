@@ -331,7 +331,8 @@ static bool find_addr(const struct rc_context *context, struct rc_result *result
 
     if (result->stamp_is_outer || result->outer_master || user.n == 0)
         user = RC_ABSENT;
-    master->is_shared = user.p && result->command.is_part;
+    master->is_shared = user.p && result->command.is_part && result->identity.field[RC_NNODES] == 1 &&
+                        result->facts.job_hosts.p && rc_hostlist_find(result->facts.job_hosts, user) != RC_UNKNOWN;
     if (master->is_shared)
         user = RC_ABSENT;
     host = find_host(result, wish, user);
