@@ -12,7 +12,7 @@ option_rows()
 # word, help
 option_modes()
 {
-    option_rows 'MODE(mode, word, help)' 'word help'
+    option_rows 'MODE(word, help)' 'word help'
 }
 
 # key, shape, values, help, section

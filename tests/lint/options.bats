@@ -30,6 +30,7 @@ written()
 
 @test "rollcall exec --help has each mode and key, with its values and its help" {
     help=$("$command" exec --help | tr -s ' ')
+    [ "$(option_modes | wc -l)" -ge 4 ]
     while IFS=$'\t' read -r word text; do
         grep -qxF -e " $word $text" <<< "$help" || { echo "no $word"; return 1; }
     done < <(option_modes)
