@@ -203,15 +203,22 @@ bool rc_ancestor_is_one_of(struct rc_str name, const char *names)
     return false;
 }
 
-bool rc_ancestor_is_batch(struct rc_str cmdline)
+struct rc_str rc_ancestor_step(struct rc_str cmdline)
 {
-    struct rc_str step;
+    struct rc_str step = RC_ABSENT;
     struct rc_str rest;
 
-    if (!rc_str_is(rc_ancestor_name(cmdline), "slurmstepd"))
-        return false;
-    rc_str_split(cmdline, '[', &rest);
-    rc_str_split(rc_str_split(rest, ']', &rest), '.', &step);
+    if (rc_str_is(rc_ancestor_name(cmdline), "slurmstepd")) {
+        rc_str_split(cmdline, '[', &rest);
+        rc_str_split(rc_str_split(rest, ']', &rest), '.', &step);
+    }
+    return step;
+}
+
+bool rc_ancestor_is_batch(struct rc_str cmdline)
+{
+    struct rc_str step = rc_ancestor_step(cmdline);
+
     return rc_str_is(step, "batch") || rc_str_is(step, "extern") || rc_str_is(step, "interactive");
 }
 

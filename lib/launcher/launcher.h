@@ -251,6 +251,9 @@ struct rc_str rc_ancestor_name(struct rc_str cmdline);
 /* Whether the name is one of a list, separated by blanks. */
 bool rc_ancestor_is_one_of(struct rc_str name, const char *names);
 
+/* The step of a slurmstepd: "1" of "slurmstepd: [42.1]". Absent for other programs. */
+struct rc_str rc_ancestor_step(struct rc_str cmdline);
+
 /* Whether it is the slurmstepd of a batch script, an extern or an interactive
  * step, which are no tasks: "slurmstepd: [42.batch]". */
 bool rc_ancestor_is_batch(struct rc_str cmdline);
