@@ -158,6 +158,8 @@ static const __typeof__(rows[0]) lines[] = {
     WORKER("perf record -F 99 -g -o deepspeed -- python t.py"),
     STARTS("torchrun", "perf stat -e cycles:u -o ray --log-fd 3 torchrun t.py"),
     STARTS("torchrun", "perf record --call-graph dwarf torchrun t.py"),
+    STARTS("torchrun", "perf stat -j -I 1000 torchrun t.py"),
+    STARTS("torchrun", "perf record -I -j any_call torchrun t.py"),
     WORKER("py-spy record -o accelerate --native -- python t.py"),
     STARTS("torchrun", "py-spy record -r 10 -s -- torchrun t.py"),
     WORKER("scalene --cpu --outfile ray t.py"),
