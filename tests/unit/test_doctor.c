@@ -71,14 +71,17 @@ UNIT_TEST(test_text_in_file, "a text in a file, and what follows")
     assert_false(doctor_text_in_file(path, "ELF", NULL, 0));
 }
 
-UNIT_TEST(test_order, "errors first, then by file and line")
+UNIT_TEST(test_order, "errors first, then by file and line; what is of no file stays where it is")
 {
-    static const char *const expected[] = { "D401 a 9", "D412 b 2", "D403 a 3", "D404 a 7", "D418 c 1" };
+    static const char *const expected[] = { "D401 a 9", "D412 b 2", "D202 - 0", "D403 a 3",
+                                            "D404 a 7", "D418 c 1", "D203 - 0" };
     struct findings findings = { .count = 0 };
 
+    doctor_findings_add(&findings, FINDING_D202, NULL, 0, NULL, "x");
     doctor_findings_add(&findings, FINDING_D404, "a", 7, NULL, "x");
     doctor_findings_add(&findings, FINDING_D412, "b", 2, NULL, "x");
     doctor_findings_add(&findings, FINDING_D418, "c", 1, NULL, "x");
+    doctor_findings_add(&findings, FINDING_D203, NULL, 0, NULL, "x");
     doctor_findings_add(&findings, FINDING_D403, "a", 3, NULL, "x");
     doctor_findings_add(&findings, FINDING_D401, "a", 9, "this", "%d of %s", 1, "x");
     doctor_findings_sort(&findings);
@@ -87,7 +90,8 @@ UNIT_TEST(test_order, "errors first, then by file and line")
     for (size_t i = 0; i < findings.count; i++) {
         char line[64];
 
-        snprintf(line, sizeof(line), "%s %s %u", findings.list[i].id, findings.list[i].file, findings.list[i].line);
+        snprintf(line, sizeof(line), "%s %s %u", findings.list[i].id,
+                 findings.list[i].file ? findings.list[i].file : "-", findings.list[i].line);
         assert_string_equal(line, expected[i]);
     }
     assert_string_equal(findings.list[0].what, "1 of x");
