@@ -271,7 +271,7 @@ static int choose_gpus(struct mapping *mapping, const char *list)
     struct rc_str unknown = RC_ABSENT;
 
     /* a topology from a file is another machine's, of whose GPUs this environment says nothing */
-    for (; !list && !mapping->file && mapping->gpus.used > 0 && row->name && !visible; row++)
+    for (; !mapping->file && mapping->gpus.used > 0 && row->name && !visible; row++)
         if (row->vendor == mapping->gpus.gpu[0].vendor)
             visible = getenv(row->name);
     if (!list && !visible)

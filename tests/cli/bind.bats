@@ -102,6 +102,21 @@ fake()
     [ "${first##* }" = 7 ]
 }
 
+# One of the second node's tasks under mpirun, whose daemon Slurm gave one task's cores of salloc -c.
+@test "mpirun's daemon with too few cores: the first task of the node says so, and how to start it" {
+    while read -r rank local said; do
+        run -0 with "OMPI_COMM_WORLD_RANK=$rank" "OMPI_COMM_WORLD_LOCAL_RANK=$local" OMPI_COMM_WORLD_SIZE=4 \
+            OMPI_COMM_WORLD_LOCAL_SIZE=2 OMPI_MCA_orte_num_nodes=2 PMIX_NAMESPACE=71434241 "PMIX_RANK=$rank" \
+            'OMPI_MCA_orte_hnp_uri=71434240.0;tcp://192.0.2.1:38789' SLURM_CPUS_PER_TASK=2 SLURM_CPUS_ON_NODE=2 \
+            'OMPI_MCA_orte_local_daemon_uri=71434240.1;tcp://192.0.2.2:38789' 'SLURM_JOB_CPUS_PER_NODE=4(x2)' \
+            "$rollcall" exec --ddp=bind=none -- true
+        [[ $output == $said ]]
+    done << 'END'
+2 0 rollcall: warning RC914: mpirun's 2 tasks share 2 of the job's 4 cores on this node: *
+3 1
+END
+}
+
 @test "the user's hwloc variables do not make it another machine" {
     both "${given[@]}" --
     [ "$first / $second" = "$(both "${given[@]}" HWLOC_SYNTHETIC='pack:1 core:1 pu:1' HWLOC_XMLFILE=/no/such/file -- && echo "$first / $second")" ]

@@ -456,6 +456,20 @@ END
     [ "$(HWLOC_SYNTHETIC='pack:1 core:1 pu:1' placed dgx-a100)" = "$first" ]
 }
 
+@test "this machine: the tasks' GPUs are those that the variable of the GPUs' vendor names" {
+    while read -r machine gpus note words; do
+        run -0 with HWLOC_XMLFILE="$BATS_FILE_TMPDIR/$machine.xml" HWLOC_THISSYSTEM=1 $words --json --tasks 2
+        jq -e --arg gpus "$gpus" --argjson note "$note" '([.tasks[].gpu] | tostring) == $gpus and
+            (.notes | any(contains(" cannot be matched "))) == $note' <<< "$output"
+    done << END
+dgx-a100 [2,1] false ROCR_VISIBLE_DEVICES=5,4 CUDA_VISIBLE_DEVICES=2,1 $rollcall map
+dgx-a100 [7,0] false CUDA_VISIBLE_DEVICES=2,1 $rollcall map --gpus 7,0
+frontier [2,1] false CUDA_VISIBLE_DEVICES=5,4 ROCR_VISIBLE_DEVICES=2,1 $rollcall map
+laptop [0,0] true CUDA_VISIBLE_DEVICES=9 $rollcall map
+offline [null,null] false CUDA_VISIBLE_DEVICES=0 $rollcall map
+END
+}
+
 @test "this machine: each task has cores that it may use" {
     run -0 with "$rollcall" map --json --tasks 2
     jq -e '.from == null and (.tasks | length) == 2 and ([.tasks[].cores] | min) >= 1' <<< "$output"

@@ -113,6 +113,12 @@ as_file()
     # the same for a command that is a launcher
     run -0 "$rollcall" show --json --from "$BATS_TEST_TMPDIR/task.env" -- torchrun train.py
     [ "$(jq -r .mode <<< "$output")" = launcher ]
+    given='given by the command to the workers that it starts'
+    run -0 "$rollcall" show --why --ddp=launcher,nproc=4 --from "$BATS_TEST_TMPDIR/task.env"
+    [[ $output == *"  rank: $given"$'\n'"  local rank: $given"$'\n'* && $output != *'not known'* ]]
+    # a worker's numbers are its own: one that is missing comes from nobody
+    run -0 "$rollcall" show --why --from "$vectors/openmpi5-salloc-bynode-0.env"
+    [[ $output == *$'\n  nodes: not known\n'* && $output != *"$given"* ]]
 }
 
 @test "a contradiction: status 1, the error in text and JSON, nothing set" {
