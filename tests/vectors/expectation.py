@@ -20,8 +20,10 @@ both directions, compact() and expand(), have to agree for each.
 
 Lines that the tasks of a job share are at the head of its file, those of a host's tasks below "# on HOST". If all of
 the job's tasks are recorded, a first line at the head lacks rank=, local= and node=, which follow from where they were;
-nodes=? says that the launcher does not tell how many nodes there are.
+nodes=? says that the launcher does not tell how many nodes there are. Otherwise the head has the first line that most
+have, and the others have one of their own.
 """
+import collections
 import difflib
 import json
 import re
@@ -183,12 +185,11 @@ def placed(first, recording):
 
 def lines_of(recording):
     """All lines of what a recording expects."""
-    lines = [*recording.shared_expected, *recording.expected]
-    first = next(line for line in lines if is_first(line))
-    lines.remove(first)
-    if first in recording.shared_expected and recording.size:
-        first = placed(first, recording)
-    return [first, *lines]
+    firsts = [line for line in [*recording.expected, *recording.shared_expected] if is_first(line)]
+    lines = [line for line in [*recording.shared_expected, *recording.expected] if not is_first(line)]
+    if recording.size and firsts[0] in recording.shared_expected:
+        firsts[0] = placed(firsts[0], recording)
+    return [firsts[0], *lines]
 
 
 def answer_of(recording):
@@ -205,7 +206,8 @@ def alike(words, per_task):
 def shared_first(job, firsts):
     """The first line that all tasks of a job can share; None where there is none."""
     if not job[0].size:
-        return firsts[0] if len(set(firsts)) == 1 else None
+        first, count = collections.Counter(firsts).most_common(1)[0]
+        return first if count > 1 else None
     launcher, mode, *rest = re.sub(r" (rank|local|node)=\S+", "", firsts[0]).split(" ")
     for unknown in ([], [NODES_UNKNOWN]):
         first = " ".join([launcher, mode, *unknown, *rest])
@@ -251,7 +253,7 @@ def write(path, command):
     shared, first, on = [], None, {}
     if len(job) > 1:
         if first := shared_first(job, [lines[0] for lines in own]):
-            own = [lines[1:] for lines in own]
+            own = [lines[1:] if recording.size or lines[0] == first else lines for recording, lines in zip(job, own)]
         shared, own = share(own)
     for recording, lines in zip(job, own):
         recording.expected = lines

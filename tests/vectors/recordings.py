@@ -13,19 +13,26 @@ of them. A file without such a line is one recording, named as the file; else ea
     # rank R                    not all of them are, or nobody knows where it was
     # case NAME: TEXT           a case that was made by hand, and how it differs from the others
     # expect ...                what `rollcall show --json` must answer (expectation.py)
+    # like JOB                  above the first block: what JOB's task of this rank has, or else what all of JOB's share,
+                                holds here, too, but for names that stand here as well
+    # without NAME...           what is shared with others, and not here
     # rollcall show OPTION...   the options that it is asked with
     # TEXT                      where the recording comes from
     @host=NAME, @ancestor=...   what the node says (lib/console/input.c)
-    NAME=VALUE                  a variable; its value may go on in the next lines
+    NAME=VALUE                  a variable; its value may go on in the next lines. It takes the place of a shared one
 """
 import collections
+import functools
 import os
 import re
 import sys
+import textwrap
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 EXPECT = "# expect "
 SHOW = "# rollcall show"
+LIKE = "# like "
+WITHOUT = "# without "
 RANK = re.compile(r"# rank (\d+)(?: on (\S+))?")
 CASE = re.compile(r"# case (\S+): .+")
 NODE = re.compile(r"# on (\S+)")
@@ -56,7 +63,7 @@ class Block:
         self.is_node = bool(node)
         self.case = case[1] if case else None
         self.comments, self.expected, self.entries = [], [], []
-        self.show = None
+        self.show = self.like = None
 
     def add(self, line):
         """Takes one line of a file."""
@@ -66,6 +73,10 @@ class Block:
             self.expected += [f"{word} {setting}" for setting in settings] or [word]
         elif line.startswith(SHOW):
             self.show = line
+        elif line.startswith(LIKE):
+            self.like = line[len(LIKE):]
+        elif line.startswith(WITHOUT):
+            self.entries += [WITHOUT + name for name in line[len(WITHOUT):].split()]
         elif line.startswith("#"):
             self.comments.append(line)
         elif "=" in line:
@@ -78,9 +89,12 @@ class Block:
         if self.title:
             yield self.title
         yield from self.comments
+        yield from [LIKE + self.like] if self.like else []
         yield from [self.show] if self.show else []
         yield from (EXPECT + line for line in filled(self.expected))
-        yield from self.entries
+        names = [entry[len(WITHOUT):] for entry in self.entries if entry.startswith(WITHOUT)]
+        yield from textwrap.wrap(" ".join(names), WIDTH, initial_indent=WITHOUT, subsequent_indent=WITHOUT)
+        yield from (entry for entry in self.entries if not entry.startswith(WITHOUT))
 
 
 class Recording:
@@ -88,17 +102,20 @@ class Recording:
 
     def __init__(self, name, shared, block, size):
         self.name = name
+        self.blocks = [*shared, block]
         self.title = block.title
         self.rank, self.host = block.rank, block.host
         self.size = size  # of its job, where all tasks are recorded
-        self.comments = [line for above in [*shared, block] for line in above.comments]
+        self.comments = [line for above in self.blocks for line in above.comments]
         self.show = next((above.show for above in [block, *shared] if above.show), None)
         self.options = self.show.split()[3:] if self.show else []
         self.expected = block.expected
         self.shared_expected = [line for above in shared for line in above.expected]
-        self.entries = block.entries
-        for above in reversed(shared):
-            self.entries = merged(above.entries, self.entries)
+        self.like = self.blocks[0].like
+        self.entries = functools.reduce(lambda own, above: merged(above.entries, own), reversed(shared), block.entries)
+        if self.like:
+            self.entries = merged(replaced(base_of(self), self.entries), self.entries)
+        self.entries = [entry for entry in self.entries if not entry.startswith(WITHOUT)]
         self.node = [entry for entry in self.entries if entry.startswith("@")]
         self.env = dict(entry.split("=", 1) for entry in self.entries if not entry.startswith("@"))
         self.local_rank = self.local_size = self.node_rank = self.nodes = None
@@ -116,10 +133,35 @@ def of_names(entries):
     return names
 
 
+def replaced(shared, own):
+    """The shared entries but for names that the task has of its own, or is without."""
+    names = of_names(own)
+    return [entry for name, entries in of_names(shared).items() if name not in names and WITHOUT + name not in names
+            for entry in entries]
+
+
 def merged(shared, own):
-    """A task's entries; those of one name, as its ancestors, begin with its own."""
-    names = of_names([*own, *shared])
+    """A task's entries. What the node says of one name, as its ancestors, begins with the task's own."""
+    named = of_names(own)
+    node = [entry for entry in shared if entry.startswith("@") and entry.partition("=")[0] in named]
+    names = of_names([*own, *node, *replaced(shared, own)])
     return [entry for name in sorted(names) for entry in names[name]]
+
+
+def base_of(recording):
+    """The entries of the job that a recording is like."""
+    tasks = read(os.path.join(FOLDER, recording.like + ".env"))
+    same = [task.entries for task in tasks if task.rank == recording.rank is not None]
+    return same[0] if same else tasks[0].blocks[0].entries
+
+
+def unlike(recording):
+    """A recording's entries, as far as they differ from those of the job that it is like."""
+    if not recording.like:
+        return recording.entries
+    base, own = of_names(base_of(recording)), of_names(recording.entries)
+    different = [entry for name, entries in own.items() if entries != base.get(name) for entry in entries]
+    return [WITHOUT + name for name in base if name not in own] + different
 
 
 def shared_by(entries_of_tasks):
@@ -184,9 +226,11 @@ def blocks_of(recordings, shared_expected, expected_on):
     """The blocks of a file: what its recordings share comes first, once, and before its first task what a host's do."""
     head = Block()
     first = recordings[0]
+    head.like = first.like
+    entries = {recording: unlike(recording) for recording in recordings}
     head.comments = [line for line in first.comments if all(line in other.comments for other in recordings)]
     head.show = first.show if all(other.show == first.show for other in recordings) else None
-    head.entries = shared_by([recording.entries for recording in recordings])
+    head.entries = shared_by(list(entries.values()))
     head.expected = shared_expected
     blocks = {}
     for recording in recordings:
@@ -194,7 +238,7 @@ def blocks_of(recordings, shared_expected, expected_on):
         block.expected = recording.expected
         block.comments = [line for line in recording.comments if line not in head.comments]
         block.show = None if head.show else recording.show
-        block.entries = without(recording.entries, head.entries)
+        block.entries = without(entries[recording], head.entries)
     nodes = {}
     for host, tasks in of_hosts(recordings).items():
         node = Block(f"# on {host}")
@@ -202,7 +246,8 @@ def blocks_of(recordings, shared_expected, expected_on):
         node.entries = shared_by([blocks[task].entries for task in tasks])
         for task in tasks:
             blocks[task].entries = without(blocks[task].entries, node.entries)
-        nodes[tasks[0]] = node
+        if node.expected or node.entries:
+            nodes[tasks[0]] = node
     yield head
     for recording in recordings:
         if node := nodes.get(recording):
@@ -210,15 +255,20 @@ def blocks_of(recordings, shared_expected, expected_on):
         yield blocks[recording]
 
 
+def written_by_hand(recordings, shared_expected):
+    """The blocks of a file that is no job's, as they are but for what is expected."""
+    recordings[0].blocks[0].expected = shared_expected
+    for recording in recordings:
+        recording.blocks[-1].expected = recording.expected
+    return dict.fromkeys(block for recording in recordings for block in recording.blocks)
+
+
 def write(path, recordings, shared_expected, expected_on):
     """The file anew."""
-    if recordings[0].title:
-        blocks = blocks_of(recordings, shared_expected, expected_on)
+    if recordings[0].rank is None:
+        blocks = written_by_hand(recordings, shared_expected)
     else:
-        alone = Block()
-        alone.comments, alone.show = recordings[0].comments, recordings[0].show
-        alone.expected, alone.entries = recordings[0].expected, recordings[0].entries
-        blocks = [alone]
+        blocks = blocks_of(recordings, shared_expected, expected_on)
     text = "\n".join("".join(line + "\n" for line in block.lines()) for block in blocks)
     with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text.lstrip("\n"))
