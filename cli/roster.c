@@ -14,6 +14,7 @@
 #include "roll/check.h"
 #include "roll/names.h"
 #include "roll/netorder.h"
+#include "system/program.h"
 
 enum { PATIENCE_MS = 5000 };
 
@@ -251,12 +252,13 @@ int cli_roster_ask(struct roster *roster, const struct stepserver *server)
 {
     struct rc_reply reply;
     int rc = rc_client_request(&server->endpoint, rc_str(RC_SERVER_QUESTION), PATIENCE_MS, &reply, NULL);
+    struct rc_str why = rc < 0 ? rc_str(strerror(-rc)) : rc_program_reason(rc_str(reply.text), "failed=");
 
     *roster = (struct roster){ .text = rc == 0 ? reply.text : NULL };
     memcpy(roster->step, server->step, sizeof(roster->step));
-    if (rc == 0)
+    if (!why.p)
         return read_text(roster);
-    console_fail("the rendezvous server of step %s does not answer: %s", server->step, strerror(-rc));
+    console_fail("the rendezvous server of step %s does not answer: %.*s", server->step, (int)why.n, why.p);
     return -1;
 }
 

@@ -209,24 +209,17 @@ static bool take_arrival(struct rc_server *server, struct rc_connection *connect
            reply_text(server, connection, RC_STR(""));
 }
 
-/* For what is not understood, though it has the token: it is of another release. An entry of which enough can be read
- * is one of a node that takes no part, so that no other node counts on it, or waits for it. */
+/* For what is not understood, though it has the token: it is of another release. */
 static bool refuse_release(struct rc_server *server, struct rc_connection *connection)
 {
     static const struct rc_row rows[] = { RC_ROW_TEXT(struct rc_roll, version, 32) };
     static const struct rc_form form = { RC_FORM_ROWS(rows) };
     struct rc_str text = rc_wire_text(&connection->wire);
     struct rc_roll foreign = { .version = RC_ABSENT };
-    char room[RC_ROLL_SIZE];
+    char room[256];
     struct rc_arena arena = { .base = room, .size = sizeof(room) };
-    struct rc_str lines;
 
-    rc_str_split(text, '\n', &lines);
-    if (!server->answer && rc_str_starts(text, "roll=") &&
-        rc_format(&arena, "roll=1\n%pSabsent=of another release\n", &lines) && !arena.full)
-        rc_server_add(server, rc_str(room));
     rc_pairs_read(text, '\n', &form, &foreign);
-    arena = (struct rc_arena){ .base = room, .size = sizeof(room) };
     return reply_text(server, connection,
                       rc_str(rc_format(&arena,
                                        "failed=this node's rollcall%s%pS and the server's " PACKAGE_VERSION
@@ -234,11 +227,24 @@ static bool refuse_release(struct rc_server *server, struct rc_connection *conne
                                        foreign.version.n ? " " : "", &foreign.version)));
 }
 
+/* Of an entry of another version of the wire, what every version can read. */
+static bool add_foreign(struct rc_server *server, struct rc_str text)
+{
+    char room[RC_ROLL_SIZE];
+    struct rc_arena arena = { .base = room, .size = sizeof(room) };
+    struct rc_roll roll;
+    const char *entry = rc_roll_read_foreign(text, &roll) ? rc_roll_write(&roll, &arena) : NULL;
+
+    return entry && rc_server_add(server, rc_str(entry));
+}
+
 /* An entry that comes after the answer is not read. The reply to a node that takes no part is empty: it only tells
  * the node that it was heard. */
 static bool take_entry(struct rc_server *server, struct rc_connection *connection)
 {
-    if (!server->answer && !rc_server_add(server, rc_wire_text(&connection->wire)))
+    struct rc_str text = rc_wire_text(&connection->wire);
+
+    if (!server->answer && !(connection->wire.is_foreign ? add_foreign(server, text) : rc_server_add(server, text)))
         return refuse_release(server, connection);
     rc_wire_free(&connection->wire);
     if (!server->answer && server->rolls[server->count - 1].absent.p)
@@ -253,7 +259,7 @@ static bool handle_message(void *more, struct rc_connection *connection)
     struct rc_str text = rc_wire_text(&connection->wire);
 
     server->silent_until = INT64_MAX;
-    if (connection->wire.is_foreign)
+    if (connection->wire.is_foreign && (rc_str_is(text, RC_SERVER_QUESTION) || rc_store_is_question(text)))
         return refuse_release(server, connection);
     if (rc_str_is(text, RC_SERVER_QUESTION))
         return tell_roll(server, connection);
@@ -263,9 +269,9 @@ static bool handle_message(void *more, struct rc_connection *connection)
     if (rc_str_is(text, RC_SERVER_ANSWER))
         return reply_answer(server, connection);
     if (rc_store_is_question(text))
-        return ask_store(server, connection);
+        return ask_store(server, connection) || refuse_release(server, connection);
     if (rc_arrivals_is_one(text))
-        return take_arrival(server, connection);
+        return take_arrival(server, connection) || refuse_release(server, connection);
     return take_entry(server, connection);
 }
 

@@ -253,10 +253,10 @@ bool rc_server_settings_read(int argc, char *const *argv, struct rc_server_setti
 {
     struct rc_server_settings read = { .same = RC_CHECK_WARN };
 
-    if ((argc != 4 && argc != RC_SERVER_ARGUMENTS) || !rc_str_is(rc_str(argv[1]), RC_EXCHANGE_SERVER) ||
+    if ((argc != 4 && argc < RC_SERVER_ARGUMENTS) || !rc_str_is(rc_str(argv[1]), RC_EXCHANGE_SERVER) ||
         !rc_parse_u32(rc_str(argv[2]), UINT16_MAX, &read.seconds) || !read_check(argv[3], &read.check))
         return false;
-    if (argc == RC_SERVER_ARGUMENTS &&
+    if (argc >= RC_SERVER_ARGUMENTS &&
         (!rc_parse_u32(rc_str(argv[4]), RC_WATCH_SECONDS_MAX, &read.watch_seconds) ||
          !rc_parse_u32(rc_str(argv[5]), UINT32_MAX, &read.job) ||
          !rc_parse_u32(rc_str(argv[6]), UINT32_MAX, &read.nodes) || !read_check(argv[7], &read.same)))

@@ -15,8 +15,10 @@
  *   rollcall 1 0123456789abcdef0123456789abcdef 312\n
  *   version=0.1.0\n...
  *
- * The number is the wire's version: another one where a text has a meaning that the release before does not know. The
- * form of the head stays, so that two releases that do not understand each other can say so.
+ * The number is the wire's version: another one where a text has a meaning that the release before does not know.
+ * Two releases of different versions say so, and all nodes start or none. For that these keep their form in every
+ * version: the head, the common names of an entry (roll.h), an answer with stop alone or nothing, failed=WHY,
+ * reached=, and the words RC_SERVER_... below. tests/vectors/wire-1 has a conversation of this version.
  * The token is the launch's own: a message without it is not read, and an
  * answer without it is not believed. A reader takes no more memory
  * than the head needs until the token was right. */

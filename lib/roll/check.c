@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
 #include "roll/check.h"
 
 #include <string.h>
@@ -298,15 +300,58 @@ static void check_scopes(struct rc_checking *check)
     memcpy(check->member, shown[0].member, check->count * sizeof(*check->member));
 }
 
+static size_t count_foreign(const struct rc_checking *check)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < check->count; i++)
+        count += check->member[i].roll->foreign;
+    return count;
+}
+
+static void check_releases(struct rc_checking *check, const struct rc_roll_known *known)
+{
+    struct rc_group shown[RC_GROUPS_SHOWN];
+    size_t count = take_texts(check, offsetof(struct rc_roll, version));
+    size_t groups = rc_group_find(check->part, count, shown);
+    bool strange = count_foreign(check) > 0;
+    const char *list;
+
+    if (!strange && (groups < 2 || known->releases_alone))
+        return;
+    list = rc_name_groups(&check->namer, shown, groups, RC_SHOW_TEXT);
+    if (strange && known->srun.p)
+        list = rc_format(&check->namer.text, "%s, '" PACKAGE_VERSION "' for srun on %pS", list, &known->srun);
+    rc_checking_add(check, RC608, "rollcall is version %s; %sinstall the same version on all nodes%s", list,
+                    strange ? "they do not understand each other, so each task computes MASTER_PORT; " : "",
+                    strange ? " and login hosts" : "");
+    rc_checking_blame_odd(check, check->part, count, &shown[0]);
+}
+
+/* Nothing else is known of these. */
+static void leave_foreign_out(struct rc_checking *check)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < check->count; i++)
+        if (!check->member[i].roll->foreign)
+            check->member[kept++] = check->member[i];
+    check->count = kept;
+}
+
 static void check_all(struct rc_checking *check, const struct rc_roll_known *known)
 {
     uint32_t world;
     uint32_t nodes;
 
+    check_releases(check, known);
+    if (known->releases_alone)
+        return;
     check_scopes(check);
     world = compare_numbers(check, offsetof(struct rc_roll, world), known->world, "the number of tasks is");
     nodes = compare_numbers(check, offsetof(struct rc_roll, nodes), known->nodes, "the number of nodes is");
     rc_check_ranks(check, world, nodes, known->deadline);
+    leave_foreign_out(check);
     compare_texts(check, offsetof(struct rc_roll, addr), RC604, "MASTER_ADDR is",
                   "all tasks need the address of rank 0's node; unset it where a script exports it");
     compare_texts(check, offsetof(struct rc_roll, mode), RC605, "the mode is",
@@ -317,8 +362,6 @@ static void check_all(struct rc_checking *check, const struct rc_roll_known *kno
     check_hosts(check, have_one_name, "have the same host name",
                 "give each machine a name of its own, and list it once where the launcher takes its hosts from");
     check_boots(check);
-    compare_texts(check, offsetof(struct rc_roll, version), RC608, "rollcall is version",
-                  "install the same version on all nodes");
     check_variables(check);
     rc_check_items(check, known->item_lines);
     for (size_t i = 0; i < check->count; i++)

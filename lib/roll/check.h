@@ -7,6 +7,7 @@
  * values differ, the one that most nodes have comes first, and three of them
  * are shown. What would hang is an error, the rest a warning.
  *
+ *   RC608 warning  another version of rollcall
  *   RC610 error    entries of another launch; what follows leaves them out
  *   RC603 error    nodes count the tasks or the nodes differently, or two have one node rank
  *   RC602 error    a rank comes twice
@@ -16,7 +17,6 @@
  *   RC605 error    nodes are in another mode
  *   RC606 warning  a GPU is used by two tasks
  *   RC607 warning  two nodes have one identity: equal host names, or one boot id under two names
- *   RC608 warning  another version of rollcall
  *   RC609 warning  a variable that must be the same differs, or is set on some nodes
  *                  only; its values are shown of NCCL_*, GLOO_* and MASTER_* alone
  *   RC622 warning  a node has something else than the others, such as a GPU less (items.def)
@@ -36,6 +36,8 @@ struct rc_roll_known {
     uint32_t world;
     uint32_t deadline;   /* in seconds; 0: none */
     unsigned item_lines; /* findings of what nodes have: the gravest so many, and one for the others */
+    struct rc_str srun;  /* where a server of this release is; absent: on a node */
+    bool releases_alone; /* only what makes a computed port necessary: nodes that speak another version of the wire */
 };
 
 /* What a user reads before a job; rollcall check shows all. */

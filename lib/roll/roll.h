@@ -29,6 +29,10 @@
  *   gpu=0 GPU-1c6f...    rank and GPU of a task; RC_ROLL_GPUS_MAX of them
  *   has=gpus 8 NVIDIA H100   what the node has (items.def)
  *
+ * version, scope, host, dead, absent, node, nodes, world and tasks are common to every version of the wire: a server
+ * of another version reads these alone, and adds
+ *   foreign=1            what else the node said is not understood: it gets no port, and is not compared
+ *
  * An answer, RC_ANSWER_SIZE bytes at most:
  *   answer=1
  *   port=24512           MASTER_PORT; none: each keeps the one that it computed
@@ -122,6 +126,7 @@ struct rc_roll {
     unsigned gpu_count;
     struct rc_str item[RC_ITEMS]; /* what it has */
     bool has_items;               /* false: it says nothing of that */
+    bool foreign;
 };
 
 /* Writes an entry and a NUL. Absent values are left out, and so is a
@@ -135,6 +140,9 @@ const char *rc_roll_write(const struct rc_roll *roll, struct rc_arena *arena);
  * node < nodes, 0 < nodes <= world <= RC_MAX_TASKS, tasks that are ranks of that
  * world, and GPUs of these tasks. */
 bool rc_roll_read(struct rc_str text, struct rc_roll *roll);
+
+/* Reads the common names of an entry of another version, and that it has a version. *roll is foreign. */
+bool rc_roll_read_foreign(struct rc_str text, struct rc_roll *roll);
 
 /* Goes through the ranges of roll.tasks: takes one from *rest. False at the end,
  * where *rest has become absent; false, too, with *rest untouched, for what is

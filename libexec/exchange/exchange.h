@@ -41,6 +41,7 @@ struct rc_verdict {
     enum rc_check check;
     enum rc_check same; /* what a node does that is not like the others */
     uint32_t seconds;   /* the deadline, for its message */
+    struct rc_str srun; /* the host of srun's server; absent: the server is a node's */
     /* out */
     struct rc_answer answer; /* with its findings */
     char text[RC_VERDICT_TEXT];

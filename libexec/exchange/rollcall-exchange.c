@@ -35,6 +35,7 @@
 #include "exchange.h"
 #include "rendezvous/server.h"
 #include "rendezvous/wire.h"
+#include "system/node.h"
 
 /* Longer than a prolog takes on most sites: nodes call as soon as their first task begins. */
 enum { STATUS_USAGE = 2, SILENCE_SECONDS = 30, LINE_SIZE = 2048 };
@@ -92,6 +93,7 @@ static int serve_srun(const struct rc_server_settings *settings)
 {
     static struct rc_verdict verdict;
     const char *token = getenv(RC_SERVER_TOKEN);
+    char name[RC_NODE_NAME_SIZE];
     struct rc_server *server;
     int rc;
 
@@ -100,6 +102,7 @@ static int serve_srun(const struct rc_server_settings *settings)
     verdict.seconds = settings->seconds;
     verdict.check = settings->check;
     verdict.same = settings->same;
+    verdict.srun = rc_str(rc_node_name(name));
     close_from(RC_SERVER_LIFE + 1);
     /* standard error may be a pipe whose reader has gone */
     signal(SIGPIPE, SIG_IGN);

@@ -17,6 +17,7 @@ struct sum {
     bool asks_order;              /* then each node holds a port, and one is to be the node of RANK 0 */
     bool has_dead;                /* a node whose tasks do not start: all others would wait for them in vain */
     bool has_absent;              /* a node that does not hear the answer */
+    bool has_foreign;             /* a node that does not understand all of it */
     const struct rc_roll *holder; /* of the port, which is that of RANK 0; NULL: none */
 };
 
@@ -35,6 +36,7 @@ static struct sum add_up(const struct rc_roll *rolls, size_t count)
         sum.asks_order = sum.asks_order || rolls[i].place.p;
         sum.has_dead = sum.has_dead || rolls[i].dead.p;
         sum.has_absent = sum.has_absent || rolls[i].absent.p;
+        sum.has_foreign = sum.has_foreign || rolls[i].foreign;
         if (!sum.holder && rolls[i].port)
             sum.holder = &rolls[i];
     }
@@ -93,15 +95,18 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
     struct rc_answer *answer = &verdict->answer;
     struct rc_arena arena = { .base = verdict->text, .size = sizeof(verdict->text) };
     /* the server knows no counts of its own, so the order of the entries cannot matter */
-    const struct rc_roll_known known = { .deadline = verdict->seconds, .item_lines = RC_ITEM_LINES };
+    const struct rc_roll_known known = { .deadline = verdict->seconds,
+                                         .item_lines = RC_ITEM_LINES,
+                                         .srun = verdict->srun,
+                                         .releases_alone = verdict->check == RC_CHECK_OFF };
     const struct sum sum = add_up(rolls, count);
     const struct rc_roll *first = sum.holder;
     struct rc_answer others;
 
-    if (verdict->check != RC_CHECK_OFF && !rc_roll_check(rolls, count, &known, &answer->findings, NULL, &arena))
+    if (!rc_roll_check(rolls, count, &known, &answer->findings, NULL, &arena))
         rc_message_add(&answer->findings, RC611, "the nodes could not be compared: out of memory; the tasks start");
     /* a task without an entry has asked no server, and computes its port */
-    complete = complete && sum.tasks >= sum.world && !sum.has_absent;
+    complete = complete && sum.tasks >= sum.world && !sum.has_absent && !sum.has_foreign;
     if (sum.asks_order) {
         find_order(answer, rolls, count, complete, &arena);
         first = find_first(answer, rolls, count);

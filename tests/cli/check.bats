@@ -111,7 +111,7 @@ in_step()
     prints --exclude=n3,n4 check --exclude
     run -1 --separate-stderr check --json
     [ "$(jq -c '[.exclude, .nnodes], (.messages[] | [.id, .nodes])' <<< "$output" | paste -sd' ')" = \
-        '["n3,n4",4] ["RC601",["n4"]] ["RC608",["n3"]]' ]
+        '["n3,n4",4] ["RC608",["n3"]] ["RC601",["n4"]]' ]
 }
 
 # of thirty nodes every third up to $last has another mode

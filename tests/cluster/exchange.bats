@@ -145,15 +145,6 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     done
 }
 
-@test "a node of another release: both are named once, and all tasks start, with the computed port" {
-    sed 's/rollcall 1 /rollcall 2 /g' "$shared/real/rollcall-exchange" > "$shared/release"
-    chmod 755 "$shared/release"
-    on n2 mount --bind "$shared/release" "$helper"
-    meets 3 60 --ddp=deadline=50 -N3 -n3
-    said "warning RC611: .*: this node's rollcall [0-9.]+ and the server's [0-9.]+ do not understand each other .*; n2 computes"
-    [ "$(grep -c 'rollcall: ' "$err")" -eq 1 ] || explain "more than one line"
-}
-
 @test "a helper that says too much, or nothing of sense" {
     inject n2 <<< 'yes answer=1 | head -c 200000'
     step 60 --ddp=deadline=2 -N2 -n2

@@ -85,7 +85,9 @@ static void check_findings(const struct rc_messages *findings)
 static void try_check(struct trial *trial)
 {
     struct rc_arena arena = { .base = trial->room, .size = sizeof(trial->room) };
-    const struct rc_roll_known known = { trial->number[2], trial->number[3], trial->number[1], RC_ITEM_LINES };
+    const struct rc_roll_known known = {
+        .nodes = trial->number[2], .world = trial->number[3], .deadline = trial->number[1], .item_lines = RC_ITEM_LINES
+    };
     struct rc_messages findings = { .count = 0 };
     struct rc_blame blame = { .count = 0 };
 

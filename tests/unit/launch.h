@@ -18,10 +18,11 @@ struct launch_row {
     const char *why;
 };
 
-#define LAUNCH_KNOWN(number_of_nodes, size, seconds)  \
-    &(const struct rc_roll_known)                     \
-    {                                                 \
-        number_of_nodes, size, seconds, RC_ITEM_LINES \
+#define LAUNCH_KNOWN(number_of_nodes, size, seconds)                                               \
+    &(const struct rc_roll_known)                                                                  \
+    {                                                                                              \
+        .nodes = number_of_nodes, .world = size, .deadline = seconds, .item_lines = RC_ITEM_LINES, \
+        .srun = RC_STR("login"),                                                                   \
     }
 
 struct launch {

@@ -71,7 +71,8 @@ static void run(int listener, const struct server_start *start, int life, int de
     rc_server_watch(server, start->watch, 42, say, &said);
     if (start->expected)
         rc_server_expect(server, start->expected);
-    rc = rc_server_run(server, start->seconds ? start->seconds : LONG, life, decide, &order);
+    rc = rc_server_run(server, start->seconds ? start->seconds : LONG, life, start->decide ? start->decide : decide,
+                       start->decide ? start->more : &order);
     rc_server_destroy(server);
     _exit(rc != 0 ? 3 : unit_open_descriptors() != before - 1 ? 4 : 0);
 }

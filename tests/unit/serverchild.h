@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "rendezvous/server.h"
 #include "rendezvous/wire.h"
 #include "unit.h"
 
@@ -23,14 +24,16 @@ struct server_child {
 
 /* What is 0 is not asked for. */
 struct server_start {
-    unsigned seconds;    /* its deadline */
-    bool ends_by_itself; /* as one that nobody holds */
-    struct rc_str own;   /* entry of its own node */
-    size_t padding;      /* bytes after each answer */
-    bool stops;          /* before it decides, until it gets SIGCONT */
-    rlim_t descriptors;  /* that are free, beside one for its set of events */
-    uint32_t watch;      /* rc_server_watch */
-    uint32_t expected;   /* rc_server_expect */
+    unsigned seconds;         /* its deadline */
+    bool ends_by_itself;      /* as one that nobody holds */
+    struct rc_str own;        /* entry of its own node */
+    size_t padding;           /* bytes after each answer */
+    bool stops;               /* before it decides, until it gets SIGCONT */
+    rlim_t descriptors;       /* that are free, beside one for its set of events */
+    uint32_t watch;           /* rc_server_watch */
+    uint32_t expected;        /* rc_server_expect */
+    rc_server_decide *decide; /* in the place of the one below, which tells what it was asked */
+    void *more;               /* its own */
 };
 
 /* Its answer to the nodes is "answer=1\nport=COUNT\n", and the padding. */

@@ -206,11 +206,13 @@ UNIT_TEST(many, "a step as large as there can be")
     rc_arrivals_free(&arrivals);
 }
 
-static void is_not_heard(const struct server_child *server, const char *text)
+static void is_refused(const struct server_child *server, const char *text)
 {
     struct rc_reply reply;
 
-    assert_true(rc_client_request(&server->endpoint, rc_str(text), LONG, &reply, NULL) < 0);
+    assert_int_equal(rc_client_request(&server->endpoint, rc_str(text), LONG, &reply, NULL), 0);
+    assert_true(rc_str_starts(rc_str(reply.text), "failed="));
+    free(reply.text);
 }
 
 static void says(const struct server_child *server, const char *expected)
@@ -228,9 +230,9 @@ UNIT_TEST(at_a_server, "at a server without a roll")
     struct server_child server = server_open((struct server_start){ .watch = 1 });
 
     server_answers(&server, "reached=1 3\n", "");
-    is_not_heard(&server, "reached=3 3\n");
-    is_not_heard(&server, "reached=0 4\n");
-    is_not_heard(&server, "reached=0\n");
+    is_refused(&server, "reached=3 3\n");
+    is_refused(&server, "reached=0 4\n");
+    is_refused(&server, "reached=0\n");
     says(&server, "RC707 1 s after the first, 1 of 3 tasks have reached init_process_group, but not tasks 0,2; ");
     server_answers(&server, "reached=2 3\n", "");
     server_answers(&server, "reached=2 3\n", "");
@@ -246,7 +248,7 @@ UNIT_TEST(after_a_roll, "at a server after its roll")
     server_answers(&server, "roll=1\nscope=slurm:42.0\nhost=n1\nnode=0\nnodes=1\nworld=2\ntasks=0-1\n",
                    "answer=1\nport=1\n");
     server_decides(&server, "1 1\n");
-    is_not_heard(&server, "reached=0 3\n");
+    is_refused(&server, "reached=0 3\n");
     server_answers(&server, "reached=0 2\n", "");
     says(&server, "RC707 1 s after the first, 1 of 2 tasks have reached init_process_group, but not task 1 on n1; ");
     server_close(&server);
@@ -257,7 +259,7 @@ UNIT_TEST(at_a_server_that_does_not_watch, "at a server that does not watch")
     struct server_child server = server_open((struct server_start){ .seconds = 0 });
 
     server_answers(&server, "reached=1 3\n", "");
-    is_not_heard(&server, "reached=3 3\n");
+    is_refused(&server, "reached=3 3\n");
     server_close(&server);
 }
 

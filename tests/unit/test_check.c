@@ -4,6 +4,8 @@
  * Cost is counted, not timed: the exchange is compiled once more so that each of
  * its basic blocks calls the counter below (see test_linear.c).
  */
+#include "config.h"
+
 #include "launch.h"
 
 static uint64_t blocks;
@@ -29,6 +31,10 @@ void __sanitizer_cov_trace_pc(void)
 #define ONE_MODE   "; give all tasks the same one, with --ddp=MODE or ROLLCALL=MODE"
 #define HOSTS      "; list each host once where the launcher takes its hosts from"
 #define NAMES      "; give each machine a name of its own, and list it once where the launcher takes its hosts from"
+#define FOREIGN                                                                                   \
+    ", '" PACKAGE_VERSION                                                                         \
+    "' for srun on login; they do not understand each other, so each task computes MASTER_PORT; " \
+    "install the same version on all nodes and login hosts"
 #define BOOT                                                                                                   \
     ": they are one machine with several names, or copies of one virtual machine; list each machine once, or " \
     "reboot the copies"
@@ -149,6 +155,11 @@ static const struct launch_row rows[] = {
       "RC608 rollcall is version '0.1.0' for tasks 0-3 on n1, '0.2.0' for tasks 4-7 on n2; install the same version "
       "on all nodes",
       "another version" },
+    { TEXT("n1 0 0-3 addr=n1 user=NCCL_A=1; n2 1 4-7 version=9.8 foreign=1; n3 2 8-11 addr=n1 user=NCCL_A=1"), 3, 12,
+      "RC608 rollcall is version '0.1.0' for tasks 0-3,8-11 on n[1,3], '9.8' for tasks 4-7 on n2" FOREIGN,
+      "another version of the wire: nothing else is compared" },
+    { TEXT("n1 0 0-3 version=9.8 foreign=1; n2 1 4-7 version=9.8 foreign=1"), 2, 8,
+      "RC608 rollcall is version '9.8' for tasks 0-7 on n[1-2]" FOREIGN, "srun's alone is another one" },
 
     { TEXT("n1 0 0-3 user=NCCL_IB_HCA=a; n2 1 4-7 user=NCCL_IB_HCA=b"), 2, 8,
       "RC609 NCCL_IB_HCA is 'a' for tasks 0-3 on n1, 'b' for tasks 4-7 on n2" ALIKE, "another value" },
@@ -206,7 +217,7 @@ static const struct launch_row blamed[] = {
     { TEXT(UNEQUAL "n3 2 2 addr=b; n4 3 3 addr=b"), 4, 4, "", "half and half" },
     { TEXT(UNEQUAL "n3 2 2 addr=b; n4 3 3 addr=c"), 4, 4, "", "the largest group is no majority" },
     { TEXT("n1 0 0 mode=launcher; n2 1 1; n3 2 2"), 3, 3, "RC605 n1", "the node of rank 0" },
-    { TEXT("n1 0 0; n2 1 1 version=0.2.0; n3 2 2 mode=launcher"), 3, 3, "RC605 n3; RC608 n2", "two findings" },
+    { TEXT("n1 0 0; n2 1 1 version=0.2.0; n3 2 2 mode=launcher"), 3, 3, "RC608 n2; RC605 n3", "two findings" },
     { TEXT("n1 0 0 user=NCCL_A=1; n2 1 1 user=NCCL_A=1; n3 2 2"), 3, 3, "RC609 n3", "a variable that is not set" },
     { TEXT("n1 0 0; n2 1 1; n3 2 2 dead=RC405"), 3, 3, "itself n3", "a node whose tasks do not start" },
     { TEXT("n1.site 0 0 mode=launcher hosts=n[1-3]; n2 1 1; n3 2 2"), 3, 3, "RC605 n1", "its short name is listed" },

@@ -18,6 +18,7 @@
 
 static const struct unit_text entries[] = {
     { TEXT(LEAST), "the least" },
+    { TEXT(LEAST "version=9.8\nforeign=1\n"), "one that its server did not understand" },
     { TEXT(HEAD TASKS "world=8\n" HOST "nodes=2\n" SCOPE "node=0\n"), "any order" },
     { TEXT(LEAST "newer=1\nnewer=2\n"), "names that are not known, twice" },
     { TEXT(LEAST "newer_2=" X256("abcdefgh") "\n"), "a long value of a name that is not known" },
@@ -153,14 +154,11 @@ UNIT_ROWS(is_refused, "no entry:", refused)
     assert_memory_equal(&roll, &untouched, sizeof(roll));
 }
 
-#define WHOLE                                                                              \
-    "roll=1\nversion=0.1.0\nscope=slurm:42.0\nlauncher=slurm\nmode=worker\nhost=n1\n"      \
-    "boot=4b5f-00\n"                                                                       \
-    "tasks=0-3\naddr=n1.example\nvisible=CUDA_VISIBLE_DEVICES=0,1\nown=10.0.0.1,fd00::1\n" \
-    "node=0\nnodes=2\nworld=8\nport=24512\n"                                               \
-    "user=NCCL_IB_HCA=mlx5_0\nuser=B=\n"                                                   \
-    "gpu=0 GPU-1c6f\ngpu=3 MIG-2 b\n"                                                      \
+#define REST                                                                                              \
+    "launcher=slurm\nmode=worker\nboot=4b5f-00\naddr=n1.example\nvisible=CUDA_VISIBLE_DEVICES=0,1\n"      \
+    "own=10.0.0.1,fd00::1\nport=24512\nuser=NCCL_IB_HCA=mlx5_0\nuser=B=\ngpu=0 GPU-1c6f\ngpu=3 MIG-2 b\n" \
     "has=gpus 8 NVIDIA H100\nhas=cores 96\n"
+#define WHOLE HEAD "version=0.1.0\n" SCOPE HOST TASKS SIZES REST
 
 static struct rc_roll whole(void)
 {
@@ -229,9 +227,7 @@ UNIT_TEST(survives_cuts, "an entry that was cut off is none, or has fewer lines"
 
     for (size_t n = 0; n < sizeof(WHOLE) - 1; n++) {
         struct rc_roll roll;
-        bool least = n >= sizeof(WHOLE) - sizeof("port=24512\nuser=NCCL_IB_HCA=mlx5_0\nuser=B=\n"
-                                                 "gpu=0 GPU-1c6f\ngpu=3 MIG-2 b\n"
-                                                 "has=gpus 8 NVIDIA H100\nhas=cores 96\n");
+        bool least = n >= sizeof(WHOLE) - sizeof(REST);
 
         memcpy(end - n, WHOLE, n);
         assert_int_equal(rc_roll_read((struct rc_str){ end - n, n }, &roll), least && WHOLE[n - 1] == '\n');

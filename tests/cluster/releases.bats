@@ -1,0 +1,121 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# releases.bats - an upgrade of rollcall that has come halfway: nodes and login host of two releases, in each order.
+#
+# The newer release is a copy of the installed one with another number, and with another version of the wire. A node
+# that has it sees it at the place of the installed one: nodes have mounts of their own.
+
+load helpers
+load faults
+
+old=$("$ROLLCALL_PREFIX/bin/rollcall" --version | sed 's/.* //; q')
+new=${old%?}x
+differ='they do not understand each other, so each task computes MASTER_PORT; install the same version on all nodes and '
+
+setup_file()
+{
+    needs_root || return 0
+    cluster_up --nodes 4 --cpus 8
+    make_release alike 1
+    make_release other 2
+}
+
+teardown()
+{
+    local node
+    for node in login n1 n2 n3 n4; do
+        while on "$node" umount "$ROLLCALL_PREFIX" 2> /dev/null; do :; done
+    done
+}
+
+# make_release NAME WIRE: a release $new, in $shared/NAME, whose messages have that version
+make_release()
+{
+    local path=$ROLLCALL_PREFIX
+    mkdir "$shared/$1"
+    cp -a "$path/bin" "$path/lib" "$path/libexec" "$path/share" "$shared/$1"
+    find "$shared/$1" -type f \( -name '*.so*' -o -name 'rollcall*' \) \
+        -exec env LC_ALL=C sed -i "s/rollcall 1 /rollcall $2 /g; s/${old//./\\.}/$new/g" {} +
+    "$shared/$1/bin/rollcall" --version | grep -qF "$new"
+}
+
+# gets RELEASE NODE...: they have it from now on
+gets()
+{
+    local release=$1 node
+    shift
+    for node; do
+        on "$node" mount --bind "$shared/$release" "$ROLLCALL_PREFIX"
+    done
+}
+
+# warned LINE: that one line of rollcall's was said, and all four tasks have one port
+warned()
+{
+    one_port 4
+    said "rollcall: warning RC608: rollcall is version $1"
+    [ "$(grep -c 'rollcall: ' "$err")" -eq 1 ] || explain "more than one line"
+}
+
+# A step that waits for its deadline fails here.
+upgraded_step()
+{
+    step 40 --ddp=deadline=100 -N4 -n4
+}
+
+# bats test_tags=series
+@test "another wire, nodes first: each step starts, and one line says who has which release" {
+    gets other n4
+    upgraded_step
+    warned "'$old' for tasks 0-2 on n\[1-3\], '$new' for task 3 on n4, '$old' for srun on .*; $differ"
+    gets other n3
+    upgraded_step
+    warned "'$old' for tasks 0-1 on n\[1-2\], '$new' for tasks 2-3 on n\[3-4\], '$old' for srun on .*; $differ"
+    gets other n1 n2
+    upgraded_step
+    warned "'$new' for tasks 0-3 on n\[1-4\], '$old' for srun on login; $differ"
+    gets other login
+    upgraded_step
+    one_port 4
+    [ ! -s "$err" ] || explain "something was said"
+}
+
+# bats test_tags=series
+@test "another wire, login host first; and the node of rank 0 is the first to follow" {
+    gets other login
+    upgraded_step
+    warned "'$old' for tasks 0-3 on n\[1-4\], '$new' for srun on login; $differ"
+    gets other n1
+    upgraded_step
+    warned "'$old' for tasks 1-3 on n\[2-4\], '$new' for task 0 on n1, '$new' for srun on login; $differ"
+}
+
+@test "another wire, and a step that starts only where all is alike: no task starts, of either release" {
+    gets other n3 n4
+    attempt 40 srun --ddp=deadline=100,check=strict -N4 -n4 echo started
+    failed
+    unsaid '^started'
+    said 'RC612'
+}
+
+# bats test_tags=series
+@test "the same wire: the nodes speak to each other as ever, and a warning names those that differ" {
+    gets alike n3 n4
+    upgraded_step
+    warned "'$old' for tasks 0-1 on n\[1-2\], '$new' for tasks 2-3 on n\[3-4\]; install the same version on all nodes"
+    gets alike n1 n2
+    upgraded_step
+    one_port 4
+    [ ! -s "$err" ] || explain "something was said"
+}
+
+@test "a step that runs while its nodes get another release runs on, and is told why it has no roll there" {
+    on login srun --ddp -N2 -n2 sh -c 'echo started; sleep 15; echo "ended $RANK"' > "$BATS_TEST_TMPDIR/long" 2>&1 3>&- &
+    until [ "$(grep -c started "$BATS_TEST_TMPDIR/long")" = 2 ]; do sleep 0.2; done
+    gets other n1 n2 n3 n4 login
+    attempt 30 srun --jobid="$(login squeue --noheader -o %i)" --overlap -N1 -n1 rollcall check
+    failed
+    said "does not answer: this node's rollcall and the server's $old do not understand each other "
+    wait $!
+    [ "$(grep -c ended "$BATS_TEST_TMPDIR/long")" -eq 2 ]
+}
