@@ -52,6 +52,12 @@ uint32_t rc_layout_node_rank(const struct rc_facts *facts, uint32_t block)
     return node < nnodes ? node : RC_UNKNOWN;
 }
 
+struct rc_number rc_layout_by_slot(const struct rc_facts *facts)
+{
+    return (struct rc_number){ rc_layout_node_rank(facts, facts->field[RC_LOCAL_WORLD_SIZE].value),
+                               "derived from rank, local rank and local size" };
+}
+
 /* In round k of blocks of b: rank = (k * nnodes + place) * b + w, local rank = k * b + w.
  * So rank - local rank = b * (k * (nnodes - 1) + place), which gives b for each k. */
 bool rc_layout_agrees(const struct rc_facts *facts, uint32_t place)

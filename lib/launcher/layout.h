@@ -62,6 +62,9 @@ bool rc_layout_nnodes(struct rc_reader *reader, struct rc_facts *facts);
  * `block`; RC_UNKNOWN if this task shows that it is not so. */
 uint32_t rc_layout_node_rank(const struct rc_facts *facts, uint32_t block);
 
+/* The same of blocks of local size ranks: by slot. */
+struct rc_number rc_layout_by_slot(const struct rc_facts *facts);
+
 /* Whether this task may be on node `place` of such a job, whatever the block. */
 bool rc_layout_agrees(const struct rc_facts *facts, uint32_t place);
 
