@@ -11,7 +11,7 @@
 
 AC_DEFUN([X_AC_SUMMARY], [
   X_EXPAND([x_plugindir], [$plugindir])
-  X_EXPAND([x_plugstackdir], [$plugstackdir])
+  X_EXPAND([x_datadir], [$datadir])
   AS_IF([test "$have_slurm" = yes],
     [x_plugin="yes, for Slurm $SLURM_SERIES"
      x_plugin_why=],
@@ -72,6 +72,6 @@ rollcall $PACKAGE_VERSION
   sanitizers        $enable_sanitizers
   prefix            $prefix
   plugin folder     $x_plugindir
-  plugstack folder  $x_plugstackdir
+  plugin line       $x_datadir/$PACKAGE/rollcall.conf
 "])])
 ])

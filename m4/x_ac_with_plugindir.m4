@@ -6,7 +6,7 @@
 #
 # DESCRIPTION
 #   "--with-plugindir=DIR" says where the SPANK plugin goes; LIBDIR/slurm by
-#   default. plugstack.conf.d/rollcall.conf names it with its whole path, so
+#   default. Its line for plugstack.conf has the whole path, so
 #   it need not be Slurm's own plugin folder.
 
 AC_DEFUN([X_AC_WITH_PLUGINDIR], [
@@ -21,7 +21,5 @@ AC_DEFUN([X_AC_WITH_PLUGINDIR], [
     [AC_MSG_RESULT([failed])
      AC_MSG_ERROR([--with-plugindir=$with_plugindir is not an absolute folder name])])
   AC_SUBST([plugindir])
-  plugstackdir='${sysconfdir}/slurm/plugstack.conf.d'
-  AC_SUBST([plugstackdir])
   AC_MSG_RESULT([$plugindir])
 ])

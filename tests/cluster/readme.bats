@@ -36,7 +36,7 @@ apt-get install *	tests/packages/readme.bats
 ./autogen.sh *	tests/packages/readme.bats; make wheels in wheels.bats
 pip install dist/*	tests/packages/wheels.bats
 make && make install	tests/packages/readme.bats
-optional *	a line of plugstack.conf; tests/packages/readme.bats
+ln -s *	tests/packages/readme.bats
 *cmake *	tests/cli/examples.bats
 *accelerate launch*	tests/frameworks/accelerate.bats, with a configuration for machines without GPUs
 srun conda run *	there is no conda

@@ -52,7 +52,7 @@ with_cache()
     [[ $output == *"unit tests        yes, with cmocka "* ]]
     [[ $output != *costs:* ]]
     # folders as they will be
-    [[ $output == *$'\n  plugin folder     /usr/local/lib/slurm\n  plugstack folder  /usr/local/etc/slurm/plugstack.conf.d'* ]]
+    [[ $output == *$'\n  plugin folder     /usr/local/lib/slurm\n  plugin line       /usr/local/share/rollcall/rollcall.conf'* ]]
 }
 
 @test "--quiet says what is missing and no more, and make install says it at its end" {
@@ -122,8 +122,7 @@ with_cache()
     [[ $output == *"asking PMIx       no"*"costs: rollcall exec under prterun"*"libpmix-dev"* ]]
     make -C "$tree" -j2 install > "$BATS_TEST_TMPDIR/make.log" 2>&1
     [ -f "$BATS_TEST_TMPDIR/plugins/rollcall.so" ]
-    grep -q "^optional $BATS_TEST_TMPDIR/plugins/rollcall.so" \
-        "$BATS_TEST_TMPDIR/prefix/etc/slurm/plugstack.conf.d/rollcall.conf"
+    grep -q "^optional $BATS_TEST_TMPDIR/plugins/rollcall.so" "$BATS_TEST_TMPDIR/prefix/share/rollcall/rollcall.conf"
     [ -x "$BATS_TEST_TMPDIR/prefix/libexec/rollcall/rollcall-exchange" ]
     [ ! -e "$BATS_TEST_TMPDIR/prefix/libexec/rollcall/rollcall-pmix" ]
     run -1 env -i PMIX_NAMESPACE=prterun-n1-76@1 PMIX_RANK=1 "$BATS_TEST_TMPDIR/prefix/bin/rollcall" exec -- true

@@ -36,28 +36,16 @@ tree()
     expect_same "" "$(find "$BATS_TEST_TMPDIR/stage" ! -type d)"
 }
 
-@test "an administrator's own line for plugstack.conf stays, and make says so" {
-    conf=$BATS_TEST_TMPDIR/stage$prefix/etc/slurm/plugstack.conf.d/rollcall.conf
-    make -s -C "$build" install-plugstack-hook DESTDIR="$BATS_TEST_TMPDIR/stage"
-    cmp "$conf" "$build/spank/rollcall.conf"
-    echo "optional $plugin default=auto" > "$conf"
-    for target in install-plugstack-hook uninstall-plugstack-hook; do
-        run -0 make -s -C "$build" "$target" DESTDIR="$BATS_TEST_TMPDIR/stage"
-        [[ $output == *"$conf"* ]]
-        [ "$(cat "$conf")" = "optional $plugin default=auto" ]
-    done
-}
-
 @test "make install ends with what to do next; a package's does not" {
     run -0 make -s -C "$build" install-data-hook prefix="$BATS_TEST_TMPDIR/opt"
     [[ $output == *"Next, for users: export PATH=$BATS_TEST_TMPDIR/opt/bin:"*"rollcall doctor"* ]]
-    [[ $output == *"this line in plugstack.conf."*$'\n'"    include $BATS_TEST_TMPDIR/opt/etc/slurm/plugstack.conf.d/*.conf" ]]
+    [[ $output == *"this line in plugstack.conf."*$'\n'"    include $BATS_TEST_TMPDIR/opt/share/rollcall/rollcall.conf" ]]
     run make -s -C "$build" install-data-hook DESTDIR="$BATS_TEST_TMPDIR/stage"
     [[ $output != *Next* ]]
 }
 
-@test "plugstack.conf.d names the plugin by its whole path" {
-    conf=$prefix/etc/slurm/plugstack.conf.d/rollcall.conf
+@test "the line to link names the plugin by its whole path" {
+    conf=$prefix/share/rollcall/rollcall.conf
     lines=$(grep -vE '^#|^$' "$conf")
     [[ $lines == "optional $plugin"* ]]
     [ "$(wc -l <<< "$lines")" -eq 1 ]

@@ -4,6 +4,7 @@
 # release.
 
 load helper
+load ../pages
 
 setup_file()
 {
@@ -68,9 +69,13 @@ used()
     [ "$output$stderr" = $'none\nnone' ]
     help=$(login srun --help)
 
-    # what packaging/README.md says, and no other step
+    # installing switches nothing on
     mapfile -t packages < <(deb rollcall slurm-wlm-rollcall)
     put_in "${packages[@]}"
+    [ "$(login srun --help)" = "$help" ]
+    # what packaging/README.md says, and no other step
+    link=$(page_lines "$top/packaging/README.md" '## Debian' | grep '^ln -s ')
+    inside "$root" sh -c "$link"
     each_rank_once
     [[ $(login srun --help) == *--ddp* ]]
 
@@ -93,22 +98,16 @@ used()
     [ "$output$stderr" = $'none\nnone' ]
     no_node_is_drained
 
-    # an administrator's line stays at an upgrade
-    echo '# mine' >> "$root/etc/slurm/plugstack.conf.d/rollcall.conf"
-    inside "$root" dpkg -i --force-confdef "${packages[@]}" > "$BATS_TEST_TMPDIR/dpkg" 2>&1
-    grep -qx '# mine' "$root/etc/slurm/plugstack.conf.d/rollcall.conf"
-
     inside "$root" dpkg --remove "${all[@]}" > "$BATS_TEST_TMPDIR/dpkg" 2>&1
     run -0 --separate-stderr login srun -N2 -n2 sh -c 'echo "${RANK-none}"'
     [ "$output$stderr" = $'none\nnone' ]
     [ "$(login srun --help)" = "$help" ]
     run ! --separate-stderr login srun -N2 -n2 --ddp true
     [[ $stderr == *"unrecognized option '--ddp'"* ]]
-    # and that line is there again with the package
+    # the link leads to nothing, which Slurm passes over; with the package it is on again
     inside "$root" dpkg -i "${packages[@]}" > "$BATS_TEST_TMPDIR/dpkg" 2>&1
-    grep -qx '# mine' "$root/etc/slurm/plugstack.conf.d/rollcall.conf"
-    run -0 login srun -N2 --ntasks-per-node=2 --ddp sh -c "$print"
-    [ "$(sort <<< "$output")" = "$identities" ]
+    each_rank_once
+    rm "$root/etc/slurm/plugstack.conf.d/rollcall.conf"
     inside "$root" dpkg --purge "${all[@]}" > "$BATS_TEST_TMPDIR/dpkg" 2>&1
     run -0 --separate-stderr login srun -N2 -n2 sh -c 'echo "${RANK-none}"'
     [ "$output$stderr" = $'none\nnone' ]
@@ -160,6 +159,7 @@ under_another()
     run ! inside "$root" dpkg -i "${packages[1]}"
     [[ $output == *"slurm-wlm-rollcall depends on slurm-wlm-basic-plugins (<< "* ]]
     inside "$root" dpkg -i --force-depends "${packages[@]}" > "$BATS_TEST_TMPDIR/dpkg" 2>&1
+    ln -s /usr/share/rollcall/rollcall.conf "$root/etc/slurm/plugstack.conf.d/"
     cluster_up
     run -0 --separate-stderr login srun -N2 -n2 sh -c 'echo "${RANK-none}"'
     [ "$output" = $'none\nnone' ]

@@ -40,7 +40,6 @@ typed()
     printf 'include /etc/slurm/plugstack.conf.d/*.conf\n' > "$root/etc/slurm/plugstack.conf"
     for command in "${commands[@]:1}"; do
         case $command in
-            optional\ *) grep -qxF "$command" "$root/etc/slurm/plugstack.conf.d/rollcall.conf" ;;
             srun\ *)
                 cluster_up
                 echo "\$ $command"
