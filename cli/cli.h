@@ -34,6 +34,9 @@ extern const char *const cli_globals[];
 /* `rollcall complete`, which only the completions of shells call: no subcommand of the help. */
 int cli_complete(int argc, char **argv);
 
+/* Prints a line on the plugin that Slurm loads on this machine, by what plugstack.conf and the plugin's file say. */
+void cli_print_plugin(void);
+
 /* Prints a line for each mode and each key to standard output, indented and 80 columns wide at most. */
 void cli_print_ddp_help(void);
 

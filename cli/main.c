@@ -177,9 +177,9 @@ int main(int argc, char **argv)
         return finish_output(run_help(argc - 1, argv + 1));
     if (is_any(argv[1], "version", "--version", "-V")) {
         printf("rollcall %s\n", PACKAGE_VERSION);
-        printf("plugin: %s%s\n", *SLURM_SERIES ? "for Slurm " : "not built: no Slurm headers were found", SLURM_SERIES);
-        printf("found at build: PMIx %s, hwloc %s\n", *PMIX_VERSION ? PMIX_VERSION : "no",
-               *HWLOC_VERSION ? HWLOC_VERSION : "no");
+        cli_print_plugin();
+        printf("found at build: Slurm %s, PMIx %s, hwloc %s\n", *SLURM_SERIES ? SLURM_SERIES : "no",
+               *PMIX_VERSION ? PMIX_VERSION : "no", *HWLOC_VERSION ? HWLOC_VERSION : "no");
         return finish_output(STATUS_RESOLVED);
     }
     if (strcmp(argv[1], "complete") == 0)

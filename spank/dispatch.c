@@ -29,7 +29,8 @@ int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 #include "options.h"
 #include "step.h"
 
-__attribute__((used)) static const char for_slurm[] = RC_PLUGIN_FOR_SLURM SLURM_SERIES;
+__attribute__((
+    used)) static const char of_file[] = RC_PLUGIN_FOR_SLURM SLURM_SERIES RC_PLUGIN_OF_ROLLCALL PACKAGE_VERSION;
 
 /* Runs as root in slurmd and slurmstepd, so it only registers the option. */
 int slurm_spank_init(spank_t spank, int argc, char *argv[])

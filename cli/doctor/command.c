@@ -12,6 +12,8 @@
 struct arguments {
     struct doctor_request request;
     bool json;
+    bool here;
+    bool nodes;
     bool help;
 };
 
@@ -19,10 +21,9 @@ struct arguments {
 static int read_arguments(int argc, char **argv, struct arguments *a)
 {
     static const struct option options[] = {
-        { "script", required_argument, NULL, 's' },
-        { "json", no_argument, NULL, 'j' },
-        { "help", no_argument, NULL, 'h' },
-        { NULL, 0, NULL, 0 },
+        { "script", required_argument, NULL, 's' }, { "json", no_argument, NULL, 'j' },
+        { "here", no_argument, NULL, 'H' },         { "nodes", no_argument, NULL, 'N' },
+        { "help", no_argument, NULL, 'h' },         { NULL, 0, NULL, 0 },
     };
 
     for (;;) {
@@ -33,6 +34,8 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
         if (c == 's')
             a->request.job = optarg;
         a->json = a->json || c == 'j';
+        a->here = a->here || c == 'H';
+        a->nodes = a->nodes || c == 'N';
         a->help = a->help || c == 'h';
         if (c != -1)
             continue;
@@ -110,6 +113,14 @@ static int look_at_script(struct findings *findings, const struct doctor_request
     return doctor_script(findings, request, &slurm);
 }
 
+static int look(struct findings *findings, const struct arguments *a)
+{
+    if (a->nodes)
+        return doctor_read_nodes(findings);
+    return a->request.script || a->request.job || a->request.line ? look_at_script(findings, &a->request)
+                                                                  : look_around(findings);
+}
+
 static int print_findings(struct findings *findings, bool json)
 {
     doctor_findings_sort(findings);
@@ -133,8 +144,11 @@ static int run_doctor(int argc, char **argv)
         fputs(cli_doctor.help, stdout);
         return STATUS_RESOLVED;
     }
-    if ((a.request.script || a.request.job || a.request.line ? look_at_script(&findings, &a.request)
-                                                             : look_around(&findings)) == 0)
+    if (a.here) {
+        doctor_print_here();
+        return STATUS_RESOLVED;
+    }
+    if (look(&findings, &a) == 0)
         status = print_findings(&findings, a.json);
     doctor_findings_free(&findings);
     return status;
@@ -145,6 +159,7 @@ const struct subcommand cli_doctor = {
     .summary = "what would go wrong: on this machine, in this step, in a script",
     .help = "usage: rollcall doctor [--json]\n"
             "       rollcall doctor [--json] [--script JOB] [SCRIPT] [-- LINE...]\n"
+            "       srun -N4 rollcall doctor --here | rollcall doctor [--json] --nodes\n"
             "\n"
             "Without SCRIPT and JOB it looks at this machine or, inside of a step, at this\n"
             "task: Slurm and the plugin, names, ports and interfaces, GPUs, cores and\n"
@@ -160,6 +175,11 @@ const struct subcommand cli_doctor = {
             "  rollcall doctor job.sh\n"
             "  rollcall doctor train.py -- srun -N2 --ntasks-per-node=4 python train.py\n"
             "\n"
+            "The third line names the nodes where the plugin is not as it is here, by what\n"
+            "is wrong: it is read from their files, and starts nothing of the plugin.\n"
+            "\n"
+            "      --here        this node's line, once a node\n"
+            "      --nodes       the report of all lines on standard input\n"
             "      --script JOB  a job script, beside a SCRIPT of its own\n"
             "      --json        one JSON object instead of text\n"
             "  -h, --help        this help\n"

@@ -2,6 +2,7 @@
 /* doctor.h - what rollcall doctor looks at, and what it has found. */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -69,6 +70,36 @@ struct doctor_slurm {
     bool has_option;            /* srun knows --ddp */
     bool has_default;           /* by plugstack.conf the plugin acts on steps that nobody has asked it for */
 };
+
+/* The series of the Slurm whose srun or slurmd is on PATH. */
+bool doctor_slurm_series(char series[DOCTOR_SERIES]);
+
+/* Rollcall's plugin, by files alone. */
+
+struct doctor_plugin {
+    char conf[PATH_MAX]; /* the file that names it; plugstack.conf where none does; empty where there is none */
+    unsigned line;
+    char path[PATH_MAX];        /* as it is written there; empty where none names it */
+    bool has_default;           /* it acts on steps that nobody has asked it for */
+    char series[DOCTOR_SERIES]; /* of the Slurm that it was built for; this and the next are empty if not known */
+    char version[24];
+};
+
+void doctor_plugin_find(struct doctor_plugin *found);
+
+enum { DOCTOR_PLUGIN_TEXT = 2 * PATH_MAX };
+
+/* What is wrong with it under a Slurm of that series ("": not known); FINDING_COUNT, and what it is, if nothing is. */
+enum finding_id doctor_plugin_judge(const struct doctor_plugin *plugin, const char *series,
+                                    char text[DOCTOR_PLUGIN_TEXT]);
+
+/* The plugin on many nodes. */
+
+/* Prints this node's line, in its first task, for doctor_read_nodes; the first nodes also say which nodes there are. */
+void doctor_print_here(void);
+
+/* Reads the lines of all nodes from standard input. Returns 0, or -1 after one line on standard error. */
+int doctor_read_nodes(struct findings *findings);
 
 /* Asks srun. `for_script`: an srun that does not run is no finding, because the job may start elsewhere. */
 void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm, bool for_script);

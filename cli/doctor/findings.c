@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* vasprintf */
 #include "doctor.h"
 
 #include <stdarg.h>
@@ -47,13 +48,16 @@ static void append_finding(struct findings *findings, const struct cli_catalogue
 void doctor_findings_add(struct findings *findings, enum finding_id id, const char *file, unsigned line,
                          const char *change, const char *format, ...)
 {
-    char what[LONGEST];
+    char *what;
     va_list args;
 
     va_start(args, format);
-    vsnprintf(what, sizeof(what), format, args);
+    if (vasprintf(&what, format, args) < 0)
+        what = NULL;
     va_end(args);
+    findings->failed = findings->failed || !what;
     append_finding(findings, cli_catalogue_finding(id), file, line, what, change);
+    free(what);
 }
 
 void doctor_findings_add_message(struct findings *findings, enum rc_message_id id, const char *text)

@@ -1,215 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE /* memmem */
-#include <fcntl.h>
-#include <glob.h>
 #include <limits.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/plugin.h"
 #include "base/text.h"
 #include "cli/programs.h"
 #include "doctor.h"
 #include "resolve/options.h"
 #include "system/program.h"
 
-/* Copies up to the next zero byte, or up to the end. */
-static void copy_text(const char *from, const char *end, char *text, size_t size)
-{
-    size_t n = strnlen(from, (size_t)(end - from));
-
-    if (n >= size)
-        n = size - 1;
-    memcpy(text, from, n);
-    text[n] = '\0';
-}
-
-static bool search_open_file(int fd, const char *text, char *rest, size_t size)
-{
-    struct stat file;
-    const char *map;
-    const char *found;
-    size_t length;
-
-    if (fstat(fd, &file) < 0 || file.st_size <= 0)
-        return false;
-    length = (size_t)file.st_size;
-    map = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (map == MAP_FAILED)
-        return false;
-    found = memmem(map, length, text, strlen(text));
-    if (found && rest)
-        copy_text(found + strlen(text), map + length, rest, size);
-    munmap((void *)(uintptr_t)map, length);
-    return found != NULL;
-}
-
-bool doctor_text_in_file(const char *path, const char *text, char *rest, size_t size)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool found = fd >= 0 && search_open_file(fd, text, rest, size);
-
-    if (fd >= 0)
-        close(fd);
-    return found;
-}
-
-enum { DEEPEST = 4, LINE = 4096, WRONG = 4096 };
-
-/* Where Slurm's plugstack.conf names rollcall's plugin. */
-struct plugstack {
-    char conf[PATH_MAX]; /* the file that names it */
-    unsigned line;
-    char plugin[PATH_MAX]; /* as it is written there */
-    bool has_default;      /* it acts on steps that nobody has asked it for */
-};
-
-static bool read_conf(const char *path, unsigned depth, struct plugstack *found);
-
-/* The next word of a line. */
-static char *next_word(char **rest)
-{
-    char *start = *rest + strspn(*rest, " \t");
-    size_t n = strcspn(start, " \t\r\n");
-
-    *rest = start + n;
-    if (**rest)
-        *(*rest)++ = '\0';
-    return start;
-}
-
-static bool is_ours(const char *plugin)
-{
-    const char *slash = strrchr(plugin, '/');
-
-    return strstr(slash ? slash : plugin, "rollcall") != NULL;
-}
-
-/* Whether a default= after the plugin has it act on steps that nobody has asked it for. */
-static bool read_default(char *rest)
-{
-    struct rc_options options = { .given = false };
-
-    for (const char *word; *(word = next_word(&rest));) {
-        char text[WRONG];
-        struct rc_arena arena = { .base = text, .size = sizeof(text) };
-        struct rc_messages wrong = { .arena = &arena };
-
-        if (rc_str_starts(rc_str(word), "default="))
-            rc_options_parse(rc_str(word + strlen("default=")), "default=", &options, &wrong);
-    }
-    return options.given && options.mode != RC_MODE_OFF;
-}
-
-/* Reads the files of an include. A relative pattern is relative to the including file's folder. */
-static bool read_included(const char *from, const char *pattern, unsigned depth, struct plugstack *found)
-{
-    char whole[PATH_MAX];
-    const char *slash = strrchr(from, '/');
-    bool done = false;
-    glob_t files;
-    int n;
-
-    n = *pattern == '/' || !slash ? snprintf(whole, sizeof(whole), "%s", pattern)
-                                  : snprintf(whole, sizeof(whole), "%.*s/%s", (int)(slash - from), from, pattern);
-    if (n < 0 || (size_t)n >= sizeof(whole) || glob(whole, 0, NULL, &files) != 0)
-        return false;
-    for (size_t i = 0; i < files.gl_pathc && !done; i++)
-        done = read_conf(files.gl_pathv[i], depth + 1, found);
-    globfree(&files);
-    return done;
-}
-
-static bool read_conf(const char *path, unsigned depth, struct plugstack *found)
-{
-    FILE *file = depth < DEEPEST ? fopen(path, "re") : NULL;
-    char text[LINE];
-    bool done = false;
-
-    if (!file)
-        return false;
-    if (depth == 0)
-        snprintf(found->conf, sizeof(found->conf), "%s", path);
-    for (unsigned number = 1; !done && fgets(text, sizeof(text), file); number++) {
-        char *rest = text;
-        const char *first = next_word(&rest);
-        const char *second = next_word(&rest);
-
-        if (strcmp(first, "include") == 0) {
-            done = read_included(path, second, depth, found);
-        } else if ((strcmp(first, "optional") == 0 || strcmp(first, "required") == 0) && is_ours(second)) {
-            snprintf(found->conf, sizeof(found->conf), "%s", path);
-            snprintf(found->plugin, sizeof(found->plugin), "%s", second);
-            found->line = number;
-            found->has_default = read_default(rest);
-            done = true;
-        }
-    }
-    fclose(file);
-    return done;
-}
-
-/* Reads PlugStackConfig of slurm.conf. */
-static bool read_configured_path(const char *conf, char path[PATH_MAX])
-{
-    static const char key[] = "PlugStackConfig=";
-    FILE *file = fopen(conf, "re");
-    char text[LINE];
-    bool found = false;
-
-    while (file && !found && fgets(text, sizeof(text), file)) {
-        char *rest = text;
-        const char *first = next_word(&rest);
-
-        found = strncasecmp(first, key, sizeof(key) - 1) == 0;
-        if (found)
-            snprintf(path, PATH_MAX, "%s", first + sizeof(key) - 1);
-    }
-    if (file)
-        fclose(file);
-    return found;
-}
-
-static bool read_conf_beside(const char *conf, struct plugstack *found)
-{
-    char path[PATH_MAX];
-    const char *slash = strrchr(conf, '/');
-
-    if (!read_configured_path(conf, path) &&
-        (!slash || snprintf(path, sizeof(path), "%.*s/plugstack.conf", (int)(slash - conf), conf) >= (int)sizeof(path)))
-        return false;
-    return read_conf(path, 0, found);
-}
-
-/* Reads plugstack.conf and the files that it includes. It is beside slurm.conf (SLURM_CONF, else the usual places), or
- * where PlugStackConfig says. Where it names no such plugin, only conf is set, to the file that was read. */
-static void find_plugin(struct plugstack *found)
-{
-    static const char *const usual[] = { "/etc/slurm/slurm.conf",      "/etc/slurm-llnl/slurm.conf",
-                                         "/usr/local/etc/slurm.conf",  "/opt/slurm/etc/slurm.conf",
-                                         "/run/slurm/conf/slurm.conf", "/var/spool/slurmd/conf-cache/slurm.conf" };
-    const char *conf = getenv("SLURM_CONF");
-
-    *found = (struct plugstack){ .line = 0 };
-    if (conf && *conf == '/') {
-        read_conf_beside(conf, found);
-        return;
-    }
-    for (unsigned i = 0; i < sizeof(usual) / sizeof(*usual); i++)
-        if (read_conf_beside(usual[i], found))
-            return;
-}
-
 extern char **environ;
 
-enum { PATIENCE_MS = 10000, ANSWER = 256 * 1024 };
+enum { PATIENCE_MS = 10000, ANSWER = 256 * 1024, WRONG = 4096 };
 
 static char answer[ANSWER];
 
@@ -270,6 +74,22 @@ static bool read_series(const char *text, char series[DOCTOR_SERIES])
     return true;
 }
 
+bool doctor_slurm_series(char series[DOCTOR_SERIES])
+{
+    static const char *const asked[][2] = { { "srun", "--version" }, { "slurmd", "-V" } };
+    char path[PATH_MAX];
+
+    for (unsigned i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
+        const char *text = cli_find_program(asked[i][0], path)
+                               ? doctor_run(path, (const char *const[]){ asked[i][1], NULL })
+                               : NULL;
+
+        if (text && read_series(text, series))
+            return true;
+    }
+    return false;
+}
+
 /* Words in the list that are not types. */
 static bool is_filler(const char *word, size_t n)
 {
@@ -311,32 +131,28 @@ static void read_types(const char *text, char types[DOCTOR_TYPES])
 
 /* Finds out why srun does not know --ddp. */
 static void explain_missing_option(struct findings *findings, const struct doctor_slurm *slurm,
-                                   const struct plugstack *stack)
+                                   const struct doctor_plugin *plugin)
 {
-    bool named = stack->plugin[0];
-    char series[DOCTOR_SERIES];
-    bool has_series = named && doctor_text_in_file(stack->plugin, RC_PLUGIN_FOR_SLURM, series, sizeof(series));
+    char text[DOCTOR_PLUGIN_TEXT];
+    enum finding_id id = doctor_plugin_judge(plugin, slurm->series, text);
 
-    if (has_series && strcmp(series, slurm->series) != 0)
-        doctor_findings_add(findings, FINDING_D103, stack->conf, stack->line, NULL,
-                            "%s was built for Slurm %s, srun is of %s", stack->plugin, series, slurm->series);
-    else if (named && stack->plugin[0] == '/' && access(stack->plugin, F_OK) < 0)
-        doctor_findings_add(findings, FINDING_D104, stack->conf, stack->line, NULL, "%s is not there", stack->plugin);
+    if (id == FINDING_D103 || id == FINDING_D104)
+        doctor_findings_add(findings, id, plugin->conf, plugin->line, NULL, "%s", text);
     else
-        doctor_findings_add(findings, FINDING_D102, stack->conf[0] ? stack->conf : NULL, stack->line, NULL,
-                            named ? "srun --help does not list --ddp, although the plugin is named here"
-                                  : "srun --help does not list --ddp: no plugstack.conf names the plugin");
+        doctor_findings_add(findings, FINDING_D102, plugin->conf[0] ? plugin->conf : NULL, plugin->line, NULL,
+                            plugin->path[0] ? "srun --help does not list --ddp, although the plugin is named here"
+                                            : "srun --help does not list --ddp: no plugstack.conf names the plugin");
 }
 
 void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm, bool for_script)
 {
     struct findings *faults = for_script ? NULL : findings;
-    struct plugstack stack;
+    struct doctor_plugin plugin;
     char srun[PATH_MAX];
     const char *text;
 
-    find_plugin(&stack);
-    *slurm = (struct doctor_slurm){ .has_default = stack.has_default };
+    doctor_plugin_find(&plugin);
+    *slurm = (struct doctor_slurm){ .has_default = plugin.has_default };
     if (!cli_find_program("srun", srun))
         return;
     text = run_srun(faults, srun, "--version");
@@ -352,7 +168,7 @@ void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm, bool fo
         return;
     slurm->has_option = strstr(text, "--ddp") != NULL;
     if (!slurm->has_option)
-        explain_missing_option(findings, slurm, &stack);
+        explain_missing_option(findings, slurm, &plugin);
     text = run_srun(faults, srun, "--mpi=list");
     if (text)
         read_types(text, slurm->types);

@@ -157,8 +157,42 @@ SRUN
     echo "optional $prefix/lib/slurm/rollcall.so default=off" > etc/plugstack.conf.d/rollcall.conf
     fake_srun 99.11.0 --mpi
     found "D103 $PWD/etc/plugstack.conf.d/rollcall.conf:1" -- srun --ddp -N2 --ntasks-per-node=4 python train.py
-    series=$("$rollcall" --version | sed -n 's/^plugin: for Slurm //p')
-    [[ $(jq -r '.findings[0].what' json) == *"was built for Slurm $series, srun is of 99.11" ]]
+    series=$("$rollcall" --version | sed -n 's/^found at build: Slurm \([^,]*\),.*/\1/p')
+    [[ $(jq -r '.findings[0].what' json) == *"was built for Slurm $series, and Slurm is 99.11" ]]
+}
+
+@test "--nodes: nodes that say the same are one finding, and those that say nothing another" {
+    release=$(cat "$top/VERSION")
+    cat > lines << LINES
+nodes: n[1-9]
+motd: welcome
+n1: rollcall $release, plugin $release for Slurm 24.11, /lib/rollcall.so
+3: n4: D109: /etc/slurm/plugstack.conf does not name the plugin
+n2: D109: /etc/slurm/plugstack.conf does not name the plugin
+n3: D104: /lib/rollcall.so is not there
+n5: rollcall 0.0.9, plugin 0.0.9 for Slurm 24.11, /lib/rollcall.so
+n7: rollcall $release, plugin 0.0.9 for Slurm 24.11, /lib/rollcall.so
+n6: rollcall $release, plugin $release for Slurm 24.11, /lib/rollcall.so
+LINES
+    doctor --nodes --json < lines > json 2> err || status=$?
+    [ "${status:-0}" -eq 1 ]
+    [ "$(cat err)" = 'motd: welcome' ]
+    diff -u - <(jq -r '.looked_at[] | "\(.name): \(.text)"' json) << LINES
+nodes: 7 have answered
+right: 2 nodes: rollcall $release, plugin $release for Slurm 24.11, /lib/rollcall.so
+LINES
+    diff -u - <(jq -r '.findings[] | "\(.id) \(.what)"' json) << LINES
+D109 n2,n4: /etc/slurm/plugstack.conf does not name the plugin
+D104 n3: /lib/rollcall.so is not there
+D112 n8,n9: no line of rollcall doctor --here has come
+D111 n5: rollcall 0.0.9, plugin 0.0.9 for Slurm 24.11, /lib/rollcall.so; here is rollcall $release
+D111 n7: rollcall $release, plugin 0.0.9 for Slurm 24.11, /lib/rollcall.so; here is rollcall $release
+LINES
+    # thousands of bad nodes are named all
+    for i in {1001..9999..2}; do echo "n$i: D104: /lib/rollcall.so is not there"; done > lines
+    [[ $(doctor --nodes --json < lines | jq -r '.findings[].what') == 'n['*,9997,9999]:* ]]
+    run -2 doctor --nodes < /dev/null
+    [[ $output == *'srun -N4 rollcall doctor --here | rollcall doctor --nodes' ]]
 }
 
 # fake_mpirun VERSION: Open MPI's

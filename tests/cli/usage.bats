@@ -42,8 +42,29 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' "$@"
 @test "--version names the version, Slurm's series and what was found at build" {
     run -0 "$rollcall" --version
     [ "${lines[0]}" = "rollcall $(cat "$top/VERSION")" ]
-    [[ ${lines[1]} =~ ^'plugin: '('for Slurm '[0-9]+\.[0-9]{2}|'not built: ').*$ ]]
-    [[ ${lines[2]} =~ ^'found at build: PMIx '([0-9][^ ]*|no|unknown)', hwloc '([0-9][^ ]*|no|unknown)$ ]]
+    [[ ${lines[2]} =~ ^'found at build: Slurm '([0-9]+\.[0-9]{2}|no)', PMIx '([0-9][^ ]*|no|unknown)', hwloc '([0-9][^ ]*|no|unknown)$ ]]
+}
+
+# plugin_is TEXT: what --version says of it, with this slurm.conf
+plugin_is()
+{
+    [ "$(SLURM_CONF=$BATS_TEST_TMPDIR/slurm.conf "$rollcall" --version | sed -n 2p)" = "plugin: $1" ]
+}
+
+@test "--version says of the plugin what plugstack.conf and the plugin's file say" {
+    conf=$BATS_TEST_TMPDIR/plugstack.conf
+    file=$BATS_TEST_TMPDIR/lib/slurm/rollcall.so
+    programs=$BATS_TEST_TMPDIR/libexec/rollcall
+    plugin_is 'no plugstack.conf was found'
+    touch "$conf"
+    plugin_is "$conf does not name the plugin"
+    echo "optional $file" > "$conf"
+    plugin_is "$file is not there"
+    mkdir -p "${file%/*}" "$programs"
+    printf 'ELF\0rollcall plugin for Slurm 24.11, of rollcall 0.8.1\0' > "$file"
+    plugin_is "$programs/rollcall-exchange, which the plugin starts, is not there"
+    cp /bin/true "$programs/rollcall-exchange"
+    plugin_is "0.8.1 for Slurm 24.11, $file"
 }
 
 @test "without a subcommand: the help, on standard error" {

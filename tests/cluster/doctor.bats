@@ -114,3 +114,40 @@ needs_firewall()
         said '^ +change +mpirun'
     fi
 }
+
+# bats test_tags=series
+@test "--nodes names each node that is not as the others, and what is wrong there" {
+    local conf old release other series
+    cluster_down
+    cluster_up --nodes 7 --cpus 2
+    old=$shared/old
+    release=$(cat "$tree/VERSION")
+    other=$(tr 0-9 1-90 <<< "$release")
+    series=$(login srun --version | sed -nE "s/.* ([0-9]+\.[0-9]+).*/\1/p")
+    conf=$(login scontrol show config | sed -n 's/^PlugStackConfig *= //p')
+    mkdir -p "$old/bin" "$old/none"
+    # of another release and of another Slurm, by their text
+    sed "s/${release//./\\.}/$other/g" "$ROLLCALL_PREFIX/bin/rollcall" > "$old/bin/rollcall"
+    sed "s/${release//./\\.}/$other/g" "$plugin_file" > "$old/rollcall.so"
+    sed 's/plugin for Slurm [0-9.]*/plugin for Slurm 20.02/' "$plugin_file" > "$old/20.02.so"
+    touch "$old/plugstack.conf"
+    chmod 755 "$old/bin/rollcall"
+    on n2 mount --bind "$old/plugstack.conf" "$conf"
+    on n3 mount --bind "$old/20.02.so" "$plugin_file"
+    on n4 sh -c 'mount --bind "$1/rollcall.so" "$2" && mount --bind "$1/bin" "$3"' sh "$old" "$plugin_file" "$ROLLCALL_PREFIX/bin"
+    on n5 mount --bind "$old/none" "$ROLLCALL_PREFIX/libexec"
+    on n6 mount --bind "$old/none" "$ROLLCALL_PREFIX/bin"
+    attempt 60 sh -c 'srun -N7 rollcall doctor --here | rollcall doctor --nodes --json'
+    failed
+    jq -r '.looked_at[] | "\(.name): \(.text)"' "$out" > "$BATS_TEST_TMPDIR/said"
+    jq -r '.findings[] | "\(.id) \(.what)"' "$out" | LC_ALL=C sort >> "$BATS_TEST_TMPDIR/said"
+    diff -u - "$BATS_TEST_TMPDIR/said" << LINES
+nodes: 6 have answered
+right: 2 nodes: rollcall $release, plugin $release for Slurm $series, $plugin_file
+D103 n3: $plugin_file was built for Slurm 20.02, and Slurm is $series
+D109 n2: $conf does not name the plugin
+D110 n5: $ROLLCALL_PREFIX/libexec/rollcall/rollcall-exchange, which the plugin starts, is not there
+D111 n4: rollcall $other, plugin $other for Slurm $series, $plugin_file; here is rollcall $release
+D112 n6: no line of rollcall doctor --here has come
+LINES
+}

@@ -86,7 +86,7 @@ used()
     each_rank_once
     # each part finds the others
     run -0 login rollcall --version
-    [[ $output == *"plugin: for Slurm $1"* ]]
+    [[ $output == *"plugin: $(cat "$top/VERSION") for Slurm $1, /usr/lib/"* ]]
     run -0 login srun -N2 -n2 --ddp=watch,lookup=numeric sh -c 'echo "$PYTHONPATH $LD_PRELOAD"; ls -d "$PYTHONPATH" "$LD_PRELOAD"'
     [ "$(grep -cE '^/usr/share/rollcall/watch /usr/lib/[^/]*/rollcall/librollcall-lookup.so$' <<< "$output")" -eq 2 ]
     run -0 login srun -N2 -n2 --ddp python3 -c 'import rollcall; print(rollcall.identity().rank, rollcall.broadcast("x", b"y"))'

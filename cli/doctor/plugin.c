@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* memmem */
+#include "config.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/plugin.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "doctor.h"
+#include "resolve/options.h"
+#include "system/node.h"
+
+/* Copies up to the next zero byte, or up to the end. */
+static void copy_text(const char *from, const char *end, char *text, size_t size)
+{
+    size_t n = strnlen(from, (size_t)(end - from));
+
+    if (n >= size)
+        n = size - 1;
+    memcpy(text, from, n);
+    text[n] = '\0';
+}
+
+static bool search_open_file(int fd, const char *text, char *rest, size_t size)
+{
+    struct stat file;
+    const char *map;
+    const char *found;
+    size_t length;
+
+    if (fstat(fd, &file) < 0 || file.st_size <= 0)
+        return false;
+    length = (size_t)file.st_size;
+    map = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (map == MAP_FAILED)
+        return false;
+    found = memmem(map, length, text, strlen(text));
+    if (found && rest)
+        copy_text(found + strlen(text), map + length, rest, size);
+    munmap((void *)(uintptr_t)map, length);
+    return found != NULL;
+}
+
+bool doctor_text_in_file(const char *path, const char *text, char *rest, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool found = fd >= 0 && search_open_file(fd, text, rest, size);
+
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
+
+enum { DEEPEST = 4, LINE = 4096, WRONG = 4096 };
+
+static bool read_conf(const char *path, unsigned depth, struct doctor_plugin *found);
+
+/* The next word of a line. */
+static char *next_word(char **rest)
+{
+    char *start = *rest + strspn(*rest, " \t");
+    size_t n = strcspn(start, " \t\r\n");
+
+    *rest = start + n;
+    if (**rest)
+        *(*rest)++ = '\0';
+    return start;
+}
+
+static bool is_ours(const char *plugin)
+{
+    const char *slash = strrchr(plugin, '/');
+
+    return strstr(slash ? slash : plugin, "rollcall") != NULL;
+}
+
+/* Whether a default= after the plugin has it act on steps that nobody has asked it for. */
+static bool read_default(char *rest)
+{
+    struct rc_options options = { .given = false };
+
+    for (const char *word; *(word = next_word(&rest));) {
+        char text[WRONG];
+        struct rc_arena arena = { .base = text, .size = sizeof(text) };
+        struct rc_messages wrong = { .arena = &arena };
+
+        if (rc_str_starts(rc_str(word), "default="))
+            rc_options_parse(rc_str(word + strlen("default=")), "default=", &options, &wrong);
+    }
+    return options.given && options.mode != RC_MODE_OFF;
+}
+
+/* Reads the files of an include. A relative pattern is relative to the including file's folder. */
+static bool read_included(const char *from, const char *pattern, unsigned depth, struct doctor_plugin *found)
+{
+    char whole[PATH_MAX];
+    const char *slash = strrchr(from, '/');
+    bool done = false;
+    glob_t files;
+    int n;
+
+    n = *pattern == '/' || !slash ? snprintf(whole, sizeof(whole), "%s", pattern)
+                                  : snprintf(whole, sizeof(whole), "%.*s/%s", (int)(slash - from), from, pattern);
+    if (n < 0 || (size_t)n >= sizeof(whole) || glob(whole, 0, NULL, &files) != 0)
+        return false;
+    for (size_t i = 0; i < files.gl_pathc && !done; i++)
+        done = read_conf(files.gl_pathv[i], depth + 1, found);
+    globfree(&files);
+    return done;
+}
+
+static bool read_conf(const char *path, unsigned depth, struct doctor_plugin *found)
+{
+    FILE *file = depth < DEEPEST ? fopen(path, "re") : NULL;
+    char text[LINE];
+    bool done = false;
+
+    if (!file)
+        return false;
+    if (depth == 0)
+        snprintf(found->conf, sizeof(found->conf), "%s", path);
+    for (unsigned number = 1; !done && fgets(text, sizeof(text), file); number++) {
+        char *rest = text;
+        const char *first = next_word(&rest);
+        const char *second = next_word(&rest);
+
+        if (strcmp(first, "include") == 0) {
+            done = read_included(path, second, depth, found);
+        } else if ((strcmp(first, "optional") == 0 || strcmp(first, "required") == 0) && is_ours(second)) {
+            snprintf(found->conf, sizeof(found->conf), "%s", path);
+            snprintf(found->path, sizeof(found->path), "%s", second);
+            found->line = number;
+            found->has_default = read_default(rest);
+            done = true;
+        }
+    }
+    fclose(file);
+    return done;
+}
+
+/* Reads PlugStackConfig of slurm.conf. */
+static bool read_configured_path(const char *conf, char path[PATH_MAX])
+{
+    static const char key[] = "PlugStackConfig=";
+    FILE *file = fopen(conf, "re");
+    char text[LINE];
+    bool found = false;
+
+    while (file && !found && fgets(text, sizeof(text), file)) {
+        char *rest = text;
+        const char *first = next_word(&rest);
+
+        found = strncasecmp(first, key, sizeof(key) - 1) == 0;
+        if (found)
+            snprintf(path, PATH_MAX, "%s", first + sizeof(key) - 1);
+    }
+    if (file)
+        fclose(file);
+    return found;
+}
+
+static bool read_conf_beside(const char *conf, struct doctor_plugin *found)
+{
+    char path[PATH_MAX];
+    const char *slash = strrchr(conf, '/');
+
+    if (!read_configured_path(conf, path) &&
+        (!slash || snprintf(path, sizeof(path), "%.*s/plugstack.conf", (int)(slash - conf), conf) >= (int)sizeof(path)))
+        return false;
+    return read_conf(path, 0, found);
+}
+
+/* PlugStackConfig of slurm.conf, else beside it. slurm.conf is SLURM_CONF, else in the usual places. */
+static void find_line(struct doctor_plugin *found)
+{
+    static const char *const usual[] = { "/etc/slurm/slurm.conf",      "/etc/slurm-llnl/slurm.conf",
+                                         "/usr/local/etc/slurm.conf",  "/opt/slurm/etc/slurm.conf",
+                                         "/run/slurm/conf/slurm.conf", "/var/spool/slurmd/conf-cache/slurm.conf" };
+    const char *conf = getenv("SLURM_CONF");
+
+    if (conf && *conf == '/') {
+        read_conf_beside(conf, found);
+        return;
+    }
+    for (unsigned i = 0; i < sizeof(usual) / sizeof(*usual); i++)
+        if (read_conf_beside(usual[i], found))
+            return;
+}
+
+/* The text has "24.11, of rollcall 0.9.0". */
+static void read_plugin(struct doctor_plugin *found)
+{
+    char text[DOCTOR_SERIES + sizeof(RC_PLUGIN_OF_ROLLCALL) + sizeof(found->version)];
+
+    if (doctor_text_in_file(found->path, RC_PLUGIN_FOR_SLURM, text, sizeof(text)))
+        (void)sscanf(text, "%15[0-9.]" RC_PLUGIN_OF_ROLLCALL "%23s", found->series, found->version);
+}
+
+void doctor_plugin_find(struct doctor_plugin *found)
+{
+    *found = (struct doctor_plugin){ .line = 0 };
+    find_line(found);
+    if (found->path[0] == '/')
+        read_plugin(found);
+}
+
+static const char *known(const char *text)
+{
+    return *text ? text : "(not known)";
+}
+
+enum finding_id doctor_plugin_judge(const struct doctor_plugin *plugin, const char *series,
+                                    char text[DOCTOR_PLUGIN_TEXT])
+{
+    struct rc_arena arena = { .base = text, .size = DOCTOR_PLUGIN_TEXT };
+    char program[PATH_MAX] = "";
+
+    if (!plugin->path[0]) {
+        rc_format(&arena, plugin->conf[0] ? "%s does not name the plugin" : "no plugstack.conf was found",
+                  plugin->conf);
+        return FINDING_D109;
+    }
+    if (plugin->path[0] == '/' && access(plugin->path, F_OK) < 0) {
+        rc_format(&arena, "%s is not there", plugin->path);
+        return FINDING_D104;
+    }
+    if (plugin->series[0] && series[0] && strcmp(plugin->series, series) != 0) {
+        rc_format(&arena, "%s was built for Slurm %s, and Slurm is %s", plugin->path, plugin->series, series);
+        return FINDING_D103;
+    }
+    if (rc_beside(rc_str(plugin->path), ROLLCALL_LIBEXEC_FROM_PLUGIN "/rollcall-exchange", program, sizeof(program))
+            .p &&
+        access(program, X_OK) < 0) {
+        rc_format(&arena, "%s, which the plugin starts, is not there", program);
+        return FINDING_D110;
+    }
+    rc_format(&arena, "%s for Slurm %s, %s", known(plugin->version), known(plugin->series), plugin->path);
+    return FINDING_COUNT;
+}
+
+void cli_print_plugin(void)
+{
+    struct doctor_plugin plugin;
+    char text[DOCTOR_PLUGIN_TEXT];
+
+    doctor_plugin_find(&plugin);
+    (void)doctor_plugin_judge(&plugin, "", text);
+    printf("plugin: %s\n", text);
+}
