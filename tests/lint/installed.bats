@@ -30,6 +30,18 @@ tree()
     expect_same "$(list installed.txt | grep '\.so')" "$(tree "$BATS_TEST_TMPDIR/exec$prefix" | grep '\.so')"
 }
 
+# Who has the old plugin mapped, as slurmd and each running step, goes on with it.
+@test "make install over an older installation changes no file that is there: each is renamed into its place" {
+    make -C "$build" install DESTDIR="$BATS_TEST_TMPDIR/stage"
+    cp -al "$BATS_TEST_TMPDIR/stage" "$BATS_TEST_TMPDIR/old"
+    files='find . -type f -printf %i\t%T@\t%P\n'
+    before=$(cd "$BATS_TEST_TMPDIR/old" && $files | sort)
+    make -C "$build" install DESTDIR="$BATS_TEST_TMPDIR/stage"
+    expect_same "$before" "$(cd "$BATS_TEST_TMPDIR/old" && $files | sort)"
+    # install takes the old file away first, and a step may begin then
+    grep -q '^INSTALL = .*/install-sh.* -c$' "$build/Makefile"
+}
+
 @test "make uninstall leaves nothing" {
     make -C "$build" install DESTDIR="$BATS_TEST_TMPDIR/stage"
     make -C "$build" uninstall DESTDIR="$BATS_TEST_TMPDIR/stage"
