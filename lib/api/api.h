@@ -9,15 +9,13 @@
 
 /* A call that all tasks of a job make together: each task's n-th call of a name belongs to the others' n-th.
  *
- * A task puts its part of a call into the launch's store (rendezvous/client.h),
- * under a key of the launch, the task's program (its first, its second, ...),
- * the call's name and number, and the part of the call:
+ * A task puts its part of a call into the launch's store (rendezvous/client.h), under a key of the launch, the task's
+ * program (its first, its second, ...), the call's name and number, and the part of the call:
  *
  *   v/SCOPE/PROGRAM/NAME/NUMBER/PART
  *
- * The process remembers how many calls of a name it has made, where the store server
- * is, and which program of its rank it is: first, second, ... A forked child starts
- * with none of that. All functions are thread safe. */
+ * The process remembers how many calls of a name it has made, where the store server is, and which program of its rank
+ * it is: first, second, ... A forked child starts with none of that. All functions are thread safe. */
 
 enum { RC_CALL_NAME = 64 };
 

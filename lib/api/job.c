@@ -77,8 +77,7 @@ static int resolve_job(const char *const *environment, struct rollcall *job, str
         return fail_with_message(error, &messages);
     context.options = rc_options_combine(NULL, &options, NULL);
     rc_node_port_range(&context.local_port_first, &context.local_port_last);
-    /* another environment may come from another node, so the library looks at this node
-     * only for its own */
+    /* another environment may come from another node, so the library looks at this node only for its own */
     if ((environment ? rc_resolve(&context, result) : rc_here_resolve(&context, &job->here, result)) != RC_RESOLVED)
         return fail_with_message(error, &result->messages);
     if (!environment && result->master.wish && !rc_lookup_settle(&context, result, "nothing is set"))

@@ -17,8 +17,7 @@ struct rc_cpuset {
  * untouched, for anything else, an empty list or a number that is too large. */
 bool rc_cpuset_read(struct rc_str list, struct rc_cpuset *set);
 
-/* Writes a set into the arena in the same format, sorted and as short as possible; "" for
- * an empty set. */
+/* Writes a set into the arena in the same format, sorted and as short as possible; "" for an empty set. */
 const char *rc_cpuset_write(const struct rc_cpuset *set, struct rc_arena *arena);
 
 unsigned rc_cpuset_count(const struct rc_cpuset *set);

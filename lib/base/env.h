@@ -40,9 +40,8 @@ static inline struct rc_str rc_env_find_name(const struct rc_env *env, const str
 /* The value of the first variable, or of the second where the first is absent or empty. */
 struct rc_str rc_env_either(const struct rc_env *env, struct rc_str first, struct rc_str second);
 
-/* Returns 1 + the place of the last entry with this name among the first `below` entries
- * of the block, or 0 where none has it. A caller that begins with env->count and goes on
- * below each find sees all of them. */
+/* Returns 1 + the place of the last entry with this name among the first `below` entries of the block, or 0 where none
+ * has it. A caller that begins with env->count and goes on below each find sees all of them. */
 unsigned rc_env_place(const struct rc_env *env, struct rc_str name, unsigned below);
 
 /* For names that are literals. */
@@ -65,14 +64,12 @@ unsigned rc_env_place(const struct rc_env *env, struct rc_str name, unsigned bel
  * it what the user has not set. */
 #define RC_NICS_OWN "ROLLCALL_NICS"
 
-/* What the watch compares with. In worker mode "rank=3 size=4 node=1 nodes=2", and
- * " other=1" where another numbering of the same tasks has another rank for this
- * one; in launcher mode "node=1 nodes=2". With watch=SECONDS and a server of
- * srun that the processes are to tell, " task=3 tasks=4" follows: Slurm's number. */
+/* What the watch compares with. In worker mode "rank=3 size=4 node=1 nodes=2", and " other=1" where another numbering
+ * of the same tasks has another rank for this one; in launcher mode "node=1 nodes=2". With watch=SECONDS and a server
+ * of srun that the processes are to tell, " task=3 tasks=4" follows: Slurm's number. */
 #define RC_IDENTITY "ROLLCALL_IDENTITY"
 
-/* The hardware threads of each worker that a launcher starts, by local rank:
- * "0-7,64-71 8-15,72-79". */
+/* The hardware threads of each worker that a launcher starts, by local rank: "0-7,64-71 8-15,72-79". */
 #define RC_PINS "ROLLCALL_PINS"
 
 /* Set in a worker that was bound: its LOCAL_RANK. The processes that it starts
@@ -89,7 +86,6 @@ unsigned rc_env_place(const struct rc_env *env, struct rc_str name, unsigned bel
 #define RC_TASK_HOSTS      "SLURM_ROLLCALL_TASK_HOSTS"
 #define RC_TASK_HOSTS_LONG "long"
 
-/* Set by the plugin in srun, for the step's tasks: "TOKEN PORT JOB.STEP" of its
- * server. The host is where srun runs, which Slurm itself tells them. Names that
- * begin with SLURM_ pass through --export=NONE. */
+/* Set by the plugin in srun, for the step's tasks: "TOKEN PORT JOB.STEP" of its server. The host is where srun runs,
+ * which Slurm itself tells them. Names that begin with SLURM_ pass through --export=NONE. */
 #define RC_SERVER "SLURM_ROLLCALL_SERVER"

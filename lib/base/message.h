@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* message.h - what rollcall has to say, with stable ids.
  *
- * messages.def is the catalogue. A message is one lower-case line: what was
- * found, what was done instead, what to change. Its cause and its cure are
- * the command's alone (cli/entries.h).
+ * messages.def is the catalogue. A message is one lower-case line: what was found, what was done instead, what to
+ * change. Its cause and its cure are the command's alone (cli/entries.h).
  */
 #pragma once
 
@@ -15,9 +14,8 @@ enum rc_level {
     RC_LEVEL_ERROR,   /* the facts contradict each other: nothing is set */
 };
 
-/* How many lines a launch gets of what several of its tasks find. The plugin has
- * errors said so; its warnings are said by RANK 0's task, whose node they concern.
- * `rollcall exec` has warnings said so; there each task says its own errors,
+/* How many lines a launch gets of what several of its tasks find. The plugin has errors said so; its warnings are said
+ * by RANK 0's task, whose node they concern. `rollcall exec` has warnings said so; there each task says its own errors,
  * because each is a command that was not run. */
 enum rc_said { RC_SAID_PER_LAUNCH, RC_SAID_PER_NODE, RC_SAID_PER_TASK };
 

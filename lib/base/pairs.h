@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pairs.h - texts of NAME=VALUE: one reader and one writer for all that rollcall's nodes and programs tell each other.
  *
- * A table of rows, the form, says which names a text may have, what their values are, and where they go in a struct.
- * A name that is not known is skipped, so that a newer rollcall can say more. A name that comes twice is an error,
- * unless it is a row of many. The values may come from other nodes: they are checked where they are read, and
- * nowhere else.
+ * A table of rows, the form, says which names a text may have, what their values are, and where they go in a struct. A
+ * name that is not known is skipped, so that a newer rollcall can say more. A name that comes twice is an error, unless
+ * it is a row of many. The values may come from other nodes: they are checked where they are read, and nowhere else.
  * Pure: reads the text, writes the caller's struct or arena. */
 #pragma once
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* text.h - pieces of text, numbers in text, and the one place where generated text lives.
  *
- * The core neither allocates nor copies what it reads: a value is a slice of
- * the caller's environment block. What the core writes itself (plan values,
- * messages) goes into an arena inside the caller's struct rc_result.
+ * The core neither allocates nor copies what it reads: a value is a slice of the caller's environment block. What the
+ * core writes itself (plan values, messages) goes into an arena inside the caller's struct rc_result.
  */
 #pragma once
 
@@ -12,8 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A slice: n bytes at p, not NUL-terminated. p == NULL means "not there",
- * which is not the same as an empty value. */
+/* A slice: n bytes at p, not NUL-terminated. p == NULL means "not there", which is not the same as an empty value. */
 struct rc_str {
     const char *p;
     size_t n;
@@ -26,9 +24,8 @@ struct rc_str {
 /* clang-format on */
 #define RC_ABSENT ((struct rc_str){ NULL, 0 })
 
-/* A name in a table: an array, because each pointer of a table is a relocation,
- * for which every process pays that the preload is loaded into. RC_NAME
- * initialises it too. */
+/* A name in a table: an array, because each pointer of a table is a relocation, for which every process pays that the
+ * preload is loaded into. RC_NAME initialises it too. */
 struct rc_name {
     char text[31];
     uint8_t length;
@@ -93,8 +90,7 @@ const char *rc_format_number(struct rc_arena *arena, uint64_t value);
 /* The same as "%pS". */
 const char *rc_copy(struct rc_arena *arena, struct rc_str text);
 
-/* For a text of several pieces: takes back the NUL of the last one, so that the
- * next rc_format continues it. */
+/* For a text of several pieces: takes back the NUL of the last one, so that the next rc_format continues it. */
 static inline void rc_join(struct rc_arena *arena)
 {
     if (!arena->full)

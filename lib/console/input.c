@@ -11,8 +11,7 @@
 #include "base/text.h"
 #include "console/usage.h"
 
-/* Copies `text` to *end with each `from` replaced by `to`, adds one `to`, and moves
- * *end after that. */
+/* Copies `text` to *end with each `from` replaced by `to`, adds one `to`, and moves *end after that. */
 static struct rc_str take_text(char **end, const char *text, char from, char to)
 {
     struct rc_str copy = { *end, strlen(text) + 1 };
@@ -87,8 +86,7 @@ int recording_read(const char *const *block, size_t size, struct rc_here *here, 
 
 enum { CHUNK = 64 * 1024, VARIABLES = 0, ARGUMENTS = 1 };
 
-/* Reads all of a descriptor, up to the limit, and puts a NUL after it. -1 with errno;
- * EFBIG beyond the limit. */
+/* Reads all of a descriptor, up to the limit, and puts a NUL after it. -1 with errno; EFBIG beyond the limit. */
 static int read_all(int fd, char **data, size_t *size)
 {
     FILE *all = open_memstream(data, size);

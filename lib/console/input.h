@@ -45,7 +45,6 @@ void input_free(struct input *input);
  *   @pmix=NAME=VALUE          a line of what its PMIx server says (launcher/pmix.c)
  * so that one that was taken on a cluster is answered like the task itself. */
 
-/* Reads such entries of a block of `size` bytes into *here. A fact without an entry
- * counts as looked for and not found. *here points into *storage, which the caller
- * frees. 0, or -1 without memory. */
+/* Reads such entries of a block of `size` bytes into *here. A fact without an entry counts as looked for and not found.
+ * *here points into *storage, which the caller frees. 0, or -1 without memory. */
 int recording_read(const char *const *block, size_t size, struct rc_here *here, char **storage);

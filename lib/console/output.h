@@ -4,10 +4,9 @@
 
 #include "base/text.h"
 
-/* Copies a text; everything but printable ASCII becomes \xNN. Values come from hostile
- * environments (terminal escapes, newlines, megabytes of digits). The copy ends after
- * `limit` bytes with "..."; 0: no limit. Returns memory to free, or NULL without
- * memory. */
+/* Copies a text; everything but printable ASCII becomes \xNN. Values come from hostile environments (terminal escapes,
+ * newlines, megabytes of digits). The copy ends after `limit` bytes with "..."; 0: no limit. Returns memory to free, or
+ * NULL without memory. */
 char *console_escape(struct rc_str text, size_t limit);
 
 enum { TABLE_COLUMNS = 4, TABLE_ROWS = 128 };
@@ -42,6 +41,5 @@ void table_cell(struct table *table, enum paint paint, struct rc_str text, size_
 void table_text(struct table *table, enum paint paint, const char *text);
 int table_print(struct table *table);
 
-/* Prints words, starting at a column. Breaks lines at the width, indents the further
- * lines, and ends the last one. */
+/* Prints words, starting at a column. Breaks lines at the width, indents the further lines, and ends the last one. */
 int console_print_wrapped(unsigned column, unsigned indent, enum paint paint, const char *text);

@@ -65,8 +65,7 @@ static void report_unknown(const char *subcommand, const char *given, const stru
 
 int console_getopt(const char *subcommand, int argc, char **argv, const struct option *options)
 {
-    /* "+" stops at the first operand, which is exec's command; ":" tells a missing
-     * value from an unknown option */
+    /* "+" stops at the first operand, which is exec's command; ":" tells a missing value from an unknown option */
     int c = getopt_long(argc, argv, "+:hv", options, NULL);
     const char *given = optind > 0 ? argv[optind - 1] : "";
     bool known = false;

@@ -30,13 +30,11 @@ static uint32_t count_online(void)
     return rest.p && rc_cpuset_read(line, &online) ? rc_cpuset_count(&online) : RC_UNKNOWN;
 }
 
-/* SLURM_CPUS_ON_NODE is what slurmd counts in the step's own credential (22.05 to
- * 26.05 src/slurmd/slurmd/req.c: step_core_bitmap, times the threads of a core;
- * set for each task in src/common/env.c), so it holds with --exact, --overlap and
- * several steps at once. SLURM_JOB_CPUS_PER_NODE is the job's, of which the step
- * may have a part; tasks times SLURM_CPUS_PER_TASK leaves out what --exclusive
- * gives beyond that; S_STEP_ALLOC_CORES counts in Slurm's own order of cores, and
- * rollcall exec has no such thing. */
+/* SLURM_CPUS_ON_NODE is what slurmd counts in the step's own credential (22.05 to 26.05 src/slurmd/slurmd/req.c:
+ * step_core_bitmap, times the threads of a core; set for each task in src/common/env.c), so it holds with --exact,
+ * --overlap and several steps at once. SLURM_JOB_CPUS_PER_NODE is the job's, of which the step may have a part; tasks
+ * times SLURM_CPUS_PER_TASK leaves out what --exclusive gives beyond that; S_STEP_ALLOC_CORES counts in Slurm's own
+ * order of cores, and rollcall exec has no such thing. */
 static uint32_t count_given(const struct rc_env *env)
 {
     uint32_t given;

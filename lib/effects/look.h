@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* look.h - what the core cannot know by itself: the node around this process.
  *
- * Nothing of it is looked at unless the core asks (launcher.h, rc_seen), so that a
- * task of srun or mpirun pays nothing for it. Works without a libc
- * (ROLLCALL_RAW_SYSCALLS), never fails: what cannot be read stays absent. */
+ * Nothing of it is looked at unless the core asks (launcher.h, rc_seen), so that a task of srun or mpirun pays nothing
+ * for it. Works without a libc (ROLLCALL_RAW_SYSCALLS), never fails: what cannot be read stays absent. */
 #pragma once
 
 #include "resolve/resolve.h"
@@ -19,9 +18,8 @@ struct rc_here_storage {
      * watch: "../share/rollcall/watch" (config.h). NULL: it is not looked for. */
     const char *watch_relative;
     const char *libraries_relative; /* likewise, to that of the libraries that go into LD_PRELOAD: "../lib" */
-    /* Asks the PMIx server of this process (cli/programs.h). NULL where that is not
-     * allowed: in the preload, which starts no program, and for a process that may be
-     * connected to its server already. */
+    /* Asks the PMIx server of this process (cli/programs.h). NULL where that is not allowed: in the preload, which
+     * starts no program, and for a process that may be connected to its server already. */
     struct rc_str (*ask_pmix)(void);
     /* rc_device_files_find (gpufiles.h), which needs a libc; NULL in the preload. */
     void (*find_gpu_files)(struct rc_here *here);
@@ -33,7 +31,6 @@ struct rc_here_storage {
     char file[RC_HERE_FILE];
 };
 
-/* rc_resolve for a process of this node, context->pid. context->here is *storage's, and
- * looks at the node for each thing that the core asks for, also in rc_resolve_again.
- * Thread safety: as safe as its arguments. */
+/* rc_resolve for a process of this node, context->pid. context->here is *storage's, and looks at the node for each
+ * thing that the core asks for, also in rc_resolve_again. Thread safety: as safe as its arguments. */
 enum rc_status rc_here_resolve(struct rc_context *context, struct rc_here_storage *storage, struct rc_result *result);

@@ -56,9 +56,8 @@ bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *hooks, int *
     held = rc_port_hold(master->port);
     if (held >= 0)
         *fd = held;
-    /* without a free descriptor, or where sockets are forbidden: as it was
-     * without us. And the user may run the store on another
-     * host: then it does not matter what has the port here. */
+    /* without a free descriptor, or where sockets are forbidden: as it was without us. And the user may run the store
+     * on another host: then it does not matter what has the port here. */
     if (held != -EADDRINUSE || is_inherited(master->port) || master->addr_given != RC_GIVEN_BY_LAUNCH)
         return true;
     if (hooks->name_owner)

@@ -17,9 +17,8 @@ struct rc_rank0 {
     void (*name_owner)(uint16_t port, char *text, size_t size);
 };
 
-/* rc_rank0_verify and rc_rank0_hold, where result->master asks for them. *fd is the
- * descriptor that holds the port, open across exec, or -1. False, with an error in
- * result->messages, where one of them fails. */
+/* rc_rank0_verify and rc_rank0_hold, where result->master asks for them. *fd is the descriptor that holds the port,
+ * open across exec, or -1. False, with an error in result->messages, where one of them fails. */
 bool rc_rank0_begin(struct rc_result *result, const struct rc_rank0 *hooks, int *fd);
 
 /* Checks that MASTER_ADDR is this node. False where it is another one. It is no error

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* env.c - processes that were numbered by hand, or by a launcher that rollcall does not know.
  *
- * torch's env:// reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT. They are
- * believed as they were set: no value that is there is ever changed to another.
- * Two things can be done for such a process: say that half of an identity is
+ * torch's env:// reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT. They are believed as they were set: no value that
+ * is there is ever changed to another. Two things can be done for such a process: say that half of an identity is
  * missing, and complete a whole one by what follows from it.
  *
- * A bare pair of RANK and WORLD_SIZE is ambiguous. To env:// it counts
- * processes; Vertex AI, PAI and half of what Kubeflow sets mean nodes, and a
- * script that starts a worker a GPU may mean either. A guess would be right for
- * one of them and start a wrong number of workers, or none that ever meet, for
- * the other. LOCAL_RANK tells: only processes have one.
+ * A bare pair of RANK and WORLD_SIZE is ambiguous. To env:// it counts processes; Vertex AI, PAI and half of what
+ * Kubeflow sets mean nodes, and a script that starts a worker a GPU may mean either. A guess would be right for one of
+ * them and start a wrong number of workers, or none that ever meet, for the other. LOCAL_RANK tells: only processes
+ * have one.
  *
  * The rule, in this order (empty counts as absent; numbers are plain decimals):
  * 1. ABSENT: LOCAL_RANK, RANK and TORCHELASTIC_RUN_ID are all there (a child of

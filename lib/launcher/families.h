@@ -59,10 +59,9 @@ static inline struct rc_str rc_slurmpmix_step(const struct rc_env *env)
 /* The number of mpirun's daemon that started this task; RC_UNKNOWN where it is not told. */
 uint32_t rc_openmpi_daemon(const struct rc_env *env);
 
-/* Fills in what the server's answer says of the task with the rank in *facts.
- * RC_PMIXJOB_NONE where the server cannot be asked. RC_PMIXJOB_WRONG, with a
- * message that ends with `cure`, where asking failed, where the answer is
- * incomplete or where it contradicts what the facts hold already. */
+/* Fills in what the server's answer says of the task with the rank in *facts. RC_PMIXJOB_NONE where the server cannot
+ * be asked. RC_PMIXJOB_WRONG, with a message that ends with `cure`, where asking failed, where the answer is incomplete
+ * or where it contradicts what the facts hold already. */
 enum rc_pmixjob_answer { RC_PMIXJOB_NONE, RC_PMIXJOB_WRONG, RC_PMIXJOB_READ };
 enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts *facts, const char *cure);
 
@@ -88,8 +87,7 @@ struct rc_apinfo {
     struct rc_apinfo_table nodes;
 };
 
-/* False, with *out untouched, for anything else than such a file, all of it:
- * every task is on a node that is there. */
+/* False, with *out untouched, for anything else than such a file, all of it: every task is on a node that is there. */
 bool rc_apinfo_read(struct rc_str bytes, struct rc_apinfo *out);
 
 /* rank < info->tasks.count */

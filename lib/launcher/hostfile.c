@@ -27,8 +27,7 @@ static struct rc_str next_word(struct rc_str *rest)
     return word;
 }
 
-/* Letters, digits and what is between them in a name or an address: it
- * travels into MASTER_ADDR. */
+/* Letters, digits and what is between them in a name or an address: it travels into MASTER_ADDR. */
 static bool is_host(struct rc_str name)
 {
     if (name.n == 0 || name.n > RC_HOST_MAX || name.p[0] == '-')
@@ -140,9 +139,8 @@ static struct walk walk_start(const struct rc_hostfile *file)
     return (struct walk){ .file = file, .rest = file->text, .good = true };
 }
 
-/* Whether the entries before this one have its host. The filter says so at
- * once for nearly all that have not, and one host's entries mostly follow each
- * other; else the text is looked through from its beginning. */
+/* Whether the entries before this one have its host. The filter says so at once for nearly all that have not, and one
+ * host's entries mostly follow each other; else the text is looked through from its beginning. */
 static bool was_named(struct walk *walk)
 {
     struct rc_str name = walk->entry.host;

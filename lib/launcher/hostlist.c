@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/hosts.h"
 
-/* One comma-separated item, cut at its brackets:
- * literal[0] [brackets[0]] literal[1] [brackets[1]] ... literal[n] */
+/* One comma-separated item, cut at its brackets: literal[0] [brackets[0]] literal[1] [brackets[1]] ... literal[n] */
 struct item {
     struct rc_str literal[RC_HOST_BRACKETS_MAX + 1];
     struct rc_str bracket[RC_HOST_BRACKETS_MAX]; /* its ranges */
@@ -178,10 +177,9 @@ static void append_from_bracket(struct name *name, const struct item *item, unsi
     }
 }
 
-/* The bracket that turns at a place of the odometer, the slowest place first.
- * Slurm unfolds the last bracket but one first and then those left of it
- * (_push_range_list; seen with scontrol of 22.05 and 24.11): x[1-2]y[1-2]z[1-2]
- * begins x1y1z1 x1y1z2 x2y1z1 x2y1z2 x1y2z1. */
+/* The bracket that turns at a place of the odometer, the slowest place first. Slurm unfolds the last bracket but one
+ * first and then those left of it (_push_range_list; seen with scontrol of 22.05 and 24.11): x[1-2]y[1-2]z[1-2] begins
+ * x1y1z1 x1y1z2 x2y1z1 x2y1z2 x1y2z1. */
 static unsigned bracket_index(const struct item *item, unsigned place)
 {
     return place + 1 == item->brackets ? place : item->brackets - 2 - place;
@@ -215,8 +213,7 @@ bool rc_hostlist_nth(struct rc_str list, uint32_t index, char name[RC_HOST_MAX +
     return true;
 }
 
-/* The position inside a bracket of the number that `digits` spells, or
- * RC_UNKNOWN. Padding counts: n01 is not n1. */
+/* The position inside a bracket of the number that `digits` spells, or RC_UNKNOWN. Padding counts: n01 is not n1. */
 static uint32_t position(const struct item *item, unsigned bracket, struct rc_str digits)
 {
     struct rc_str rest = item->bracket[bracket];

@@ -6,43 +6,37 @@
 
 /* Slurm's host lists: "n[001-004,7]-ib,login1", "rack[1-2]n[1-4]".
  *
- * Never expanded: the i-th host and the number of hosts are computed, so a
- * list of 100,000 hosts costs no more than its text, and n[0-999999999] costs
- * nothing. Several brackets in one name count like an odometer in the order of
- * Slurm's own hostlist_create: the last one fastest, then from left to right. */
+ * Never expanded: the i-th host and the number of hosts are computed, so a list of 100,000 hosts costs no more than its
+ * text, and n[0-999999999] costs nothing. Several brackets in one name count like an odometer in the order of Slurm's
+ * own hostlist_create: the last one fastest, then from left to right. */
 
 enum {
     RC_HOST_MAX = 255,        /* characters in a host name, as in DNS */
     RC_HOST_BRACKETS_MAX = 8, /* in one name; Slurm knows some five dimensions */
 };
 
-/* Counts the hosts, duplicates included; checks the whole text. False, with
- * *count untouched, for anything that is not a host list or names more than
- * RC_MAX_TASKS hosts: open or nested brackets, descending or empty ranges,
- * letters in a range, control characters or blanks, a name over RC_HOST_MAX. */
+/* Counts the hosts, duplicates included; checks the whole text. False, with *count untouched, for anything that is not
+ * a host list or names more than RC_MAX_TASKS hosts: open or nested brackets, descending or empty ranges, letters in a
+ * range, control characters or blanks, a name over RC_HOST_MAX. */
 bool rc_hostlist_count(struct rc_str list, uint32_t *count);
 
-/* Writes the host with that index and a NUL into name. False, with name
- * untouched, if there is no such host. Reads no further than that host, so
- * the text after it is not checked. */
+/* Writes the host with that index and a NUL into name. False, with name untouched, if there is no such host. Reads no
+ * further than that host, so the text after it is not checked. */
 bool rc_hostlist_nth(struct rc_str list, uint32_t index, char name[RC_HOST_MAX + 1]);
 
-/* The index of the first host of that name; RC_UNKNOWN if it is not there.
- * Linear in the text, not in the number of hosts. Where digits or another
- * bracket follow a bracket at once ("n[1-3]0", "n[1-3][4-6]", which Slurm does
- * not write) its hosts are not found: the text would not tell them apart. */
+/* The index of the first host of that name; RC_UNKNOWN if it is not there. Linear in the text, not in the number of
+ * hosts. Where digits or another bracket follow a bracket at once ("n[1-3]0", "n[1-3][4-6]", which Slurm does not
+ * write) its hosts are not found: the text would not tell them apart. */
 uint32_t rc_hostlist_find(struct rc_str list, struct rc_str name);
 
 /* Lists of hosts as sites' launchers write them, one entry after the other.
  *
- * A host may be in several entries, one for each of its tasks, and they need
- * not follow each other. What counts is the different hosts, in the order in
- * which each is named first. Nothing is copied: a name is a piece of the text. */
+ * A host may be in several entries, one for each of its tasks, and they need not follow each other. What counts is the
+ * different hosts, in the order in which each is named first. Nothing is copied: a name is a piece of the text. */
 
 enum rc_hostfile_format {
-    /* A file with an entry a line, its host first: "n1", "n1:2" (Hydra), "u@n1
-     * slots=2 max_slots=4" (Open MPI), "n1 4 all.q@n1 UNDEFINED" (Grid Engine's
-     * PE_HOSTFILE). Empty lines and all after a # are no entries. */
+    /* A file with an entry a line, its host first: "n1", "n1:2" (Hydra), "u@n1 slots=2 max_slots=4" (Open MPI), "n1 4
+     * all.q@n1 UNDEFINED" (Grid Engine's PE_HOSTFILE). Empty lines and all after a # are no entries. */
     RC_HOSTFILE_LINES,
     RC_HOSTFILE_WORDS, /* "n1 n1 n2", as LSB_HOSTS */
     RC_HOSTFILE_PAIRS, /* "n1 2 n2 1", as LSB_MCPU_HOSTS */
@@ -61,12 +55,10 @@ enum {
     RC_HOSTFILE_WORK = 1 << 27, /* bytes compared before a list is given up as hostile */
 };
 
-/* Reads and checks all of a list; filter is scratch of RC_HOSTFILE_BITS bits
- * (struct rc_reader's node_set), which the functions below use again. False,
- * with *out untouched, where it names no host, where a name is none (a path, a
- * pattern, Open MPI's ^n1 and +n0), where slots are no number or more than
- * RC_MAX_TASKS, or where hosts are so far apart from their other entries that
- * it would take too long. */
+/* Reads and checks all of a list; filter is scratch of RC_HOSTFILE_BITS bits (struct rc_reader's node_set), which the
+ * functions below use again. False, with *out untouched, where it names no host, where a name is none (a path, a
+ * pattern, Open MPI's ^n1 and +n0), where slots are no number or more than RC_MAX_TASKS, or where hosts are so far
+ * apart from their other entries that it would take too long. */
 bool rc_hostfile_read(struct rc_str text, enum rc_hostfile_format format, uint64_t *filter, struct rc_hostfile *out);
 
 /* The host of the first entry, with nothing after it looked at; absent where it is none. */

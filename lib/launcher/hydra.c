@@ -6,22 +6,18 @@
 
 /* A task that Hydra started: mpiexec of MPICH, Intel MPI and MVAPICH.
  *
- * Of the launch a task's environment has four numbers (PMI_RANK, PMI_SIZE,
- * MPI_LOCALRANKID, MPI_LOCALNRANKS) and nothing else: no nodes, no hosts, no
- * name of the job. The process that it descends from has more on its command
- * line (measured with MPICH 4.0.2):
+ * Of the launch a task's environment has four numbers (PMI_RANK, PMI_SIZE, MPI_LOCALRANKID, MPI_LOCALNRANKS) and
+ * nothing else: no nodes, no hosts, no name of the job. The process that it descends from has more on its command line
+ * (measured with MPICH 4.0.2):
  *
  *   hydra_pmi_proxy --control-port n1:35397 --rmk user --launcher ssh ... --pgid 0 ... --proxy-id 1
  *
- * control-port is mpiexec's, with its host as the list of hosts has it; the
- * proxies are numbered in the order of the nodes, and ranks are dealt out to
- * them in turn, so proxy 0 has rank 0. --rmk is where the hosts come from.
- * Started by srun (--launcher slurm) all proxies have --proxy-id -1 and take
- * SLURM_NODEID for it, which their tasks inherit with the rest of that step:
- * one proxy a node. Where mpiexec runs in a batch script, MPICH 4.3 hands on
- * what that has, SLURM_NODEID=0 on all nodes (measured under Slurm 24.11; not
- * 4.0.2 under 22.05), and only the host's name is the node's own. Intel MPI has
- * another process between:
+ * control-port is mpiexec's, with its host as the list of hosts has it; the proxies are numbered in the order of the
+ * nodes, and ranks are dealt out to them in turn, so proxy 0 has rank 0. --rmk is where the hosts come from. Started by
+ * srun (--launcher slurm) all proxies have --proxy-id -1 and take SLURM_NODEID for it, which their tasks inherit with
+ * the rest of that step: one proxy a node. Where mpiexec runs in a batch script, MPICH 4.3 hands on what that has,
+ * SLURM_NODEID=0 on all nodes (measured under Slurm 24.11; not 4.0.2 under 22.05), and only the host's name is the
+ * node's own. Intel MPI has another process between:
  *
  *   hydra_bstrap_proxy --upstream-host n1 --upstream-port 34921 --pgid 0 --launcher ssh ...
  *       --tree-width 16 --tree-level 1 ... --proxy-id 0 --node-id 0 ...
@@ -32,20 +28,16 @@
  * The rules, for both families:
  * - nodes: 1 if the local size is the size; SLURM_STEP_NUM_NODES if srun
  *   started the proxies; else size / local size, if there is no rest.
- * - node rank: if srun started the proxies, this host's place in
- *   SLURM_STEP_NODELIST, or SLURM_NODEID if it goes by another name there, where
- *   ranks that are dealt out in turn can be there (not with -rankmap); else the proxy's
- *   number, if an even layout agrees with it (rc_layout_agrees); without a
- *   proxy in sight, that of an even layout by slot.
- * - host of rank 0: SLURM_STEP_NODELIST's first if srun started the proxies
- *   (rank 0 and that node's first rank refuse where a rank map begins elsewhere);
- *   else the first of SLURM_JOB_NODELIST (--rmk slurm, and it has as many hosts
- *   as there are nodes), of PBS_NODEFILE (--rmk pbs) or PE_HOSTFILE (--rmk sge)
- *   where this node has that file, of HYDRA_HOST_FILE or I_MPI_HYDRA_HOST_FILE
- *   if it is set; else mpiexec's own host. All but the first only until RANK 0
- *   has compared it with its own addresses. mpiexec's command line, which
- *   names the hosts too, is to be had on its own node only: what one node
- *   knows and another does not is no master for both. */
+ * - node rank: if srun started the proxies, this host's place in SLURM_STEP_NODELIST, or SLURM_NODEID if it goes by
+ *   another name there, where ranks that are dealt out in turn can be there (not with -rankmap); else the proxy's
+ *   number, if an even layout agrees with it (rc_layout_agrees); without a proxy in sight, that of an even layout by
+ *   slot.
+ * - host of rank 0: SLURM_STEP_NODELIST's first if srun started the proxies (rank 0 and that node's first rank refuse
+ *   where a rank map begins elsewhere); else the first of SLURM_JOB_NODELIST (--rmk slurm, and it has as many hosts as
+ *   there are nodes), of PBS_NODEFILE (--rmk pbs) or PE_HOSTFILE (--rmk sge) where this node has that file, of
+ *   HYDRA_HOST_FILE or I_MPI_HYDRA_HOST_FILE if it is set; else mpiexec's own host. All but the first only until RANK 0
+ *   has compared it with its own addresses. mpiexec's command line, which names the hosts too, is to be had on its own
+ *   node only: what one node knows and another does not is no master for both. */
 
 /* The nearest proxy; absent fields where it does not say, or is not in sight. */
 struct proxy {
@@ -99,8 +91,7 @@ static bool find_proxy(struct rc_reader *reader, struct proxy *proxy)
     return false;
 }
 
-/* The nearest proxy is Intel MPI's; without one in sight, variables are there
- * that only its launcher sets. */
+/* The nearest proxy is Intel MPI's; without one in sight, variables are there that only its launcher sets. */
 static bool hydra_is_intel(struct rc_reader *reader)
 {
     const struct rc_env *env = reader->env;
@@ -335,14 +326,12 @@ static bool hydra_read(struct rc_reader *reader, const struct rc_launcher *launc
 
 /* A task of MPICH's mpiexec (Hydra), or of one that sets the same.
  *
- * Marker MPI_LOCALRANKID with PMI_RANK (PMI_ID under -pmi-port): PMI_RANK alone
- * is what srun --mpi=pmi2 and Cray's PALS set as well. The rules are at the
- * head of this file. Absent where
+ * Marker MPI_LOCALRANKID with PMI_RANK (PMI_ID under -pmi-port): PMI_RANK alone is what srun --mpi=pmi2 and Cray's PALS
+ * set as well. The rules are at the head of this file. Absent where
  * - the task is Intel MPI's (below),
- * - PALS_RANKID, or rank, size and local rank of a step of Slurm's, are equal and
- *   no proxy of Hydra is in sight: people export MPI_LOCALRANKID by hand there, for oneCCL.
- *   Hydra sets MPI_LOCALNRANKS and PMI_FD as well: with both it is a task of Hydra's,
- *   unless rollcall's stamp shows that an outer task of Hydra's may have left them.
+ * - PALS_RANKID, or rank, size and local rank of a step of Slurm's, are equal and no proxy of Hydra is in sight: people
+ *   export MPI_LOCALRANKID by hand there, for oneCCL. Hydra sets MPI_LOCALNRANKS and PMI_FD as well: with both it is a
+ *   task of Hydra's, unless rollcall's stamp shows that an outer task of Hydra's may have left them.
  * Source: mpich v4.0.2 src/pm/hydra/pm/pmiserv/pmip_cb.c, launch_procs; v5.0
  * src/pm/hydra/proxy/pmip_cb.c sets the same. */
 
@@ -390,13 +379,11 @@ const struct rc_launcher rc_launcher_mpich = {
 
 /* A task of Intel MPI's mpirun (Hydra too).
  *
- * Its tasks have Hydra's four variables, and some of Intel's own, whatever the
- * user sets: I_MPI_MPIRUN from the mpirun script, I_MPI_HYDRA_TOPOLIB from
- * mpiexec.hydra (I_MPI_DEBUG's list in many logs). I_MPI_ROOT proves nothing: a
- * module file sets it, and Slurm itself I_MPI_HYDRA_BOOTSTRAP. An MPICH task
- * inside of an Intel MPI task has these too; the proxy above it tells.
- * Intel MPI has no public source, and it was not run: the facts are from Intel's
- * manual, and from command lines and variables in published logs. */
+ * Its tasks have Hydra's four variables, and some of Intel's own, whatever the user sets: I_MPI_MPIRUN from the mpirun
+ * script, I_MPI_HYDRA_TOPOLIB from mpiexec.hydra (I_MPI_DEBUG's list in many logs). I_MPI_ROOT proves nothing: a module
+ * file sets it, and Slurm itself I_MPI_HYDRA_BOOTSTRAP. An MPICH task inside of an Intel MPI task has these too; the
+ * proxy above it tells. Intel MPI has no public source, and it was not run: the facts are from Intel's manual, and from
+ * command lines and variables in published logs. */
 
 enum rc_claim rc_intelmpi_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {

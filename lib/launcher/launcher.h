@@ -106,9 +106,8 @@ bool rc_seen(struct rc_here *here, enum rc_learn what, struct rc_str path);
 
 enum { RC_VARIABLE_SIZE = 29, RC_VARIABLES_MAX = 12, RC_PROCESSES_SIZE = 96 };
 
-/* One variable of a family and the field it speaks of. Arrays, not pointers:
- * each pointer of a table is one relocation, and every process that the preload
- * is loaded into pays for it. */
+/* One variable of a family and the field it speaks of. Arrays, not pointers: each pointer of a table is one relocation,
+ * and every process that the preload is loaded into pays for it. */
 struct rc_variable {
     char name[RC_VARIABLE_SIZE];
     uint8_t length; /* 0 ends the list */
@@ -144,9 +143,8 @@ enum rc_pmix_server {
     RC_PMIX_SERVER_OWN,   /* of its daemons, with a namespace of their own: all tasks connect, or none */
 };
 
-/* What a family tells of itself; its two functions are below.
- * All code outside of lib/launcher goes by these members, never by the id: a
- * family that leaves a member out gets what holds for most launchers. */
+/* What a family tells of itself; its two functions are below. All code outside of lib/launcher goes by these members,
+ * never by the id: a family that leaves a member out gets what holds for most launchers. */
 struct rc_launcher {
     char id[16];    /* in JSON, the stamp and messages: "slurm" */
     char title[32]; /* for people: "Slurm (srun)" */
@@ -175,9 +173,8 @@ struct rc_launcher {
     bool tells_master;
     /* It has numbered its tasks for torch: their variables are shown, never changed. */
     bool authoritative;
-    /* Lightning's SLURMEnvironment recognises its tasks. It takes ranks from
-     * SLURM_PROCID and SLURM_LOCALID, not from LOCAL_RANK, and stops where
-     * SLURM_NTASKS_PER_NODE is missing. */
+    /* Lightning's SLURMEnvironment recognises its tasks. It takes ranks from SLURM_PROCID and SLURM_LOCALID, not from
+     * LOCAL_RANK, and stops where SLURM_NTASKS_PER_NODE is missing. */
     bool slurm_environment;
     /* Variables that differ between launches with the same scope, separated by blanks. */
     char apart[64];
@@ -194,9 +191,8 @@ struct rc_launcher {
 
 void rc_facts_init(struct rc_facts *facts);
 
-/* Names the launch: "mpich" and "42" make the scope mpich:42, the run id 42 and
- * the seed of the port. The same in all tasks of a launch, another for another;
- * an absent or empty run id is none, and the family's name has to do. */
+/* Names the launch: "mpich" and "42" make the scope mpich:42, the run id 42 and the seed of the port. The same in all
+ * tasks of a launch, another for another; an absent or empty run id is none, and the family's name has to do. */
 void rc_facts_name(struct rc_reader *reader, struct rc_facts *facts, const char *family, struct rc_str run_id);
 
 /* Reads a number of a family: 0..RC_MAX_TASKS, else message RC101 and false. An absent
@@ -206,9 +202,8 @@ bool rc_read_number(struct rc_reader *reader, const char *name, struct rc_number
 /* The first of two names that has a value (a launcher's newer and older spelling). */
 bool rc_read_either(struct rc_reader *reader, const char *first, const char *second, struct rc_number *out);
 
-/* The same for all variables of a family's table, into the fields they speak
- * of; of two that speak of one field the first that is there counts. RC102 where
- * the marker is set, but one of these fields (a bit each) is not. */
+/* The same for all variables of a family's table, into the fields they speak of; of two that speak of one field the
+ * first that is there counts. RC102 where the marker is set, but one of these fields (a bit each) is not. */
 bool rc_read_fields(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts,
                     const char *marker, unsigned needed);
 
@@ -236,16 +231,14 @@ void rc_read_gpus(struct rc_reader *reader, struct rc_facts *facts);
 
 /* The program of a command line as /proc/PID/cmdline shows it.
  *
- * Two launchers leave the same variables whichever of them is inside the other.
- * The processes that a task descends from tell which is. They run already: a
- * command that a wrapper or a shell is yet to run does not count here, as it does
- * in command.h. */
+ * Two launchers leave the same variables whichever of them is inside the other. The processes that a task descends from
+ * tell which is. They run already: a command that a wrapper or a shell is yet to run does not count here, as it does in
+ * command.h. */
 
-/* The words of cmdline end with a NUL each; a process that has written its own
- * title may have one word with blanks. Base name of the program; of Python, that
- * of its script or the module after -m: "torchrun". A title is cut at its colon:
- * "slurmstepd" of "slurmstepd: [42.0]". Absent for an empty one (a kernel
- * thread, a zombie). The result is a piece of cmdline. */
+/* The words of cmdline end with a NUL each; a process that has written its own title may have one word with blanks.
+ * Base name of the program; of Python, that of its script or the module after -m: "torchrun". A title is cut at its
+ * colon: "slurmstepd" of "slurmstepd: [42.0]". Absent for an empty one (a kernel thread, a zombie). The result is a
+ * piece of cmdline. */
 struct rc_str rc_ancestor_name(struct rc_str cmdline);
 
 /* Whether the name is one of a list, separated by blanks. */
@@ -317,6 +310,5 @@ uint32_t rc_launcher_marks(const struct rc_env *env);
  * are, where the PMIx server is Slurm's. */
 bool rc_launcher_is_alone(const struct rc_env *env, uint32_t marks);
 
-/* Whether a scope, or a stamp, which begins with one, is of a launch of this
- * family: "slurm:42.0". */
+/* Whether a scope, or a stamp, which begins with one, is of a launch of this family: "slurm:42.0". */
 bool rc_launcher_has_scope(const struct rc_launcher *launcher, struct rc_str scope);

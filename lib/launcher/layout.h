@@ -41,17 +41,14 @@ const char *rc_runs_end(struct rc_runs *runs);
 
 /* A node's place in a job, where the launcher only numbers ranks.
  *
- * mpirun and mpiexec tell a task its rank, its local rank and the two sizes,
- * but neither how many nodes there are nor which one is its own. Where all nodes
- * have as many tasks, both follow from how the ranks were dealt out: in turn, `block`
- * ranks a node, which is all of its ranks (by slot) or one (by node) or any
- * number between (mpiexec -ppn). An uneven layout may look even from one of
- * its tasks; nearly always another one sees that it is not, refuses, and takes
- * the job with it. Not always: 1, 3, 1 and 1 tasks with the ranks 0, 1 4 5, 2
- * and 3 look even from each of them, as 6 nodes or as 2. Rank, sizes and the
- * place that a daemon or proxy has told are right then; the number of nodes is
- * not, nor is the layout known to be uneven. So a number of nodes that was
- * derived is for rollcall's own use, and no task is told it. */
+ * mpirun and mpiexec tell a task its rank, its local rank and the two sizes, but neither how many nodes there are nor
+ * which one is its own. Where all nodes have as many tasks, both follow from how the ranks were dealt out: in turn,
+ * `block` ranks a node, which is all of its ranks (by slot) or one (by node) or any number between (mpiexec -ppn). An
+ * uneven layout may look even from one of its tasks; nearly always another one sees that it is not, refuses, and takes
+ * the job with it. Not always: 1, 3, 1 and 1 tasks with the ranks 0, 1 4 5, 2 and 3 look even from each of them, as 6
+ * nodes or as 2. Rank, sizes and the place that a daemon or proxy has told are right then; the number of nodes is not,
+ * nor is the layout known to be uneven. So a number of nodes that was derived is for rollcall's own use, and no task is
+ * told it. */
 
 /* Local size 1..size, else RC103; one node where the local size is the size;
  * where the number of nodes is not known, it is the quotient if there is no
@@ -81,9 +78,8 @@ bool rc_layout_refuse(struct rc_reader *reader, const struct rc_facts *facts, co
 
 /* Slurm's tasks per node: "2(x3),1" is 2,2,2,1.
  *
- * Written by Slurm's _uint16_array_to_str (srun.c) and uint16_array_to_str
- * (env.c). Never expanded: "1(x65533)" costs what "1" costs. Linear in the
- * length of the text, whatever numbers it holds. */
+ * Written by Slurm's _uint16_array_to_str (srun.c) and uint16_array_to_str (env.c). Never expanded: "1(x65533)" costs
+ * what "1" costs. Linear in the length of the text, whatever numbers it holds. */
 
 struct rc_tasklist {
     struct rc_str text; /* checked: every later walk may trust it */
@@ -93,20 +89,17 @@ struct rc_tasklist {
     uint32_t largest;
 };
 
-/* Checks a text and sums it up. False, with *list untouched, unless it is
- * COUNT[(xREPEAT)],... with counts and repeats from 1 and at most
- * RC_MAX_TASKS tasks in all. */
+/* Checks a text and sums it up. False, with *list untouched, unless it is COUNT[(xREPEAT)],... with counts and repeats
+ * from 1 and at most RC_MAX_TASKS tasks in all. */
 bool rc_tasklist_parse(struct rc_str text, struct rc_tasklist *list);
 
-/* Tasks on the node with that index, 0 if there is no such node, and on all
- * nodes before that one. */
+/* Tasks on the node with that index, 0 if there is no such node, and on all nodes before that one. */
 uint32_t rc_tasklist_at(const struct rc_tasklist *list, uint32_t node, uint32_t *before);
 
 /* Which node each task is on, where the launcher says it outright.
  *
- * Needed for `srun -m arbitrary`, the one distribution under which RANK 0 may
- * be anywhere: Slurm sorts the node list and says nothing in the environment
- * (measured: RANK 0 on NODEID 1). A map is runs in order of rank; a run is the same
+ * Needed for `srun -m arbitrary`, the one distribution under which RANK 0 may be anywhere: Slurm sorts the node list
+ * and says nothing in the environment (measured: RANK 0 on NODEID 1). A map is runs in order of rank; a run is the same
  * number of tasks on each of some nodes that follow each other. Two writings:
  *   "(vector,(2,2,8),(0,1,1))"  first node, nodes, tasks on each: Slurm's
  *                               pack_process_mapping, SLURM_PMIX_MAPPING_SERV, PMI's mapping
@@ -127,8 +120,7 @@ bool rc_taskmap_next(struct rc_str *rest, struct rc_run *run);
  *   tasks, nodes  what the launcher says elsewhere: the map must fit
  *   node          the node in question
  *   seen          scratch of `nodes` bits, in 64-bit words
- * False, with *out untouched, if the map cannot be read, does not fit, or leaves
- * a node without a task. */
+ * False, with *out untouched, if the map cannot be read, does not fit, or leaves a node without a task. */
 bool rc_taskmap_read(struct rc_str map, uint32_t tasks, uint32_t nodes, uint32_t node, uint64_t *seen,
                      struct rc_taskmap_node *out);
 

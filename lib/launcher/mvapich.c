@@ -4,14 +4,11 @@
 
 /* A task of MVAPICH's mpirun_rsh (version 2, and MVP_ since 3).
  *
- * Marker MV2_COMM_WORLD_RANK or MVP_COMM_WORLD_RANK, with _SIZE, _LOCAL_RANK and
- * _LOCAL_SIZE. mpispawn, one a node, was started with its orders in the
- * environment, which its tasks inherit:
- * - number of nodes: MPISPAWN_NNODES, else MV2_NUM_NODES_IN_JOB, else size /
- *   local size if there is no rest,
- * - node rank: MPISPAWN_ID, the hosts' number in the order in which they first
- *   come in the host file, which is that of their lowest ranks; else that of
- *   an even layout by slot,
+ * Marker MV2_COMM_WORLD_RANK or MVP_COMM_WORLD_RANK, with _SIZE, _LOCAL_RANK and _LOCAL_SIZE. mpispawn, one a node, was
+ * started with its orders in the environment, which its tasks inherit:
+ * - number of nodes: MPISPAWN_NNODES, else MV2_NUM_NODES_IN_JOB, else size / local size if there is no rest,
+ * - node rank: MPISPAWN_ID, the hosts' number in the order in which they first come in the host file, which is that of
+ *   their lowest ranks; else that of an even layout by slot,
  * - host of rank 0: MPISPAWN_MPIRUN_HOST, where mpirun_rsh runs, until RANK 0 has
  *   compared it with its own addresses; the host file is not named to tasks.
  * MVAPICH's own Hydra sets these names with MPI_LOCALRANKID: with equal ranks,

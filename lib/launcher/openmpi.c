@@ -1,29 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* openmpi.c - a rank that Open MPI's mpirun started (ORTE in 4, PRRTE from 5 on).
  *
- * Both set OMPI_COMM_WORLD_{RANK,SIZE,LOCAL_RANK,LOCAL_SIZE}; no other
- * launcher does (an Open MPI program under srun has none of them). What
- * no variable says:
- * - the number of nodes: ORTE's orte_num_nodes; with PRRTE size / local size,
- *   if there is no rest (layout.h).
- * - the node's number: mpirun has a daemon on each node, its own among them,
- *   which is number 0. A node's number is that of its daemon, d, if mpirun's own
- *   node carries ranks, and d - 1 if it does not. Which of the two it is follows
- *   from what is below; OMPI_COMM_WORLD_NODE_RANK counts processes of all jobs on a node.
- * - the host of rank 0: first host of the Slurm allocation if the job spans
- *   just that, else the host of mpirun itself (orte_hnp_uri; PRRTE's namespace)
- *   where the daemons' numbers show that it carries ranks (measured with 4.1.4
- *   and 5.0.7: 0,1 when mpirun runs on a node of the job, which then is the
- *   first one wherever it is in the list of hosts, 1,2 when it runs on a
- *   login node), else the second of orte_node_regex, else the first host of
- *   the default hostfile. RANK 0 compares it with its own addresses.
+ * Both set OMPI_COMM_WORLD_{RANK,SIZE,LOCAL_RANK,LOCAL_SIZE}; no other launcher does (an Open MPI program under srun
+ * has none of them). What no variable says:
+ * - the number of nodes: ORTE's orte_num_nodes; with PRRTE size / local size, if there is no rest (layout.h).
+ * - the node's number: mpirun has a daemon on each node, its own among them, which is number 0. A node's number is that
+ *   of its daemon, d, if mpirun's own node carries ranks, and d - 1 if it does not. Which of the two it is follows from
+ *   what is below; OMPI_COMM_WORLD_NODE_RANK counts processes of all jobs on a node.
+ * - the host of rank 0: first host of the Slurm allocation if the job spans just that, else the host of mpirun itself
+ *   (orte_hnp_uri; PRRTE's namespace) where the daemons' numbers show that it carries ranks (measured with 4.1.4 and
+ *   5.0.7: 0,1 when mpirun runs on a node of the job, which then is the first one wherever it is in the list of hosts,
+ *   1,2 when it runs on a login node), else the second of orte_node_regex, else the first host of the default hostfile.
+ *   RANK 0 compares it with its own addresses.
  *
- * ORTE exports its mapping where it was given, but by node from a file of parameters
- * it does not: orte_place.
+ * ORTE exports its mapping where it was given, but by node from a file of parameters it does not: orte_place.
  *
- * PRRTE tells no mapping, and has a PMIx server that knows all of this (pmix.c).
- * Some tasks may ask it and others not, so what a task takes from its variables
- * has to be certain:
+ * PRRTE tells no mapping, and has a PMIx server that knows all of this (pmix.c). Some tasks may ask it and others not,
+ * so what a task takes from its variables has to be certain:
  * - d is 0: 0. Two daemons: both nodes have ranks. In Slurm as many daemons as
  *   nodes of the job: d; one more: d - 1, for mpirun is outside of the job.
  * - each node before this one has a lower rank than all of its own: d - 1 where
@@ -32,10 +25,8 @@
  *   nodes the one of d and d - 1 that makes them look even. With more daemons than
  *   nodes, and more than two nodes, all tasks ask but those of mpirun's own node.
  * - the nodes have to look even from here (rc_layout_agrees).
- * A rank file that puts the ranks of two nodes anywhere, with mpirun on a third one,
- * is the one map that this takes for another.
- * Else the server is asked, which the preload and a recorded environment cannot:
- * then RC110.
+ * A rank file that puts the ranks of two nodes anywhere, with mpirun on a third one, is the one map that this takes for
+ * another. Else the server is asked, which the preload and a recorded environment cannot: then RC110.
  * Source: ompi v4.1 orte/mca/schizo/ompi/schizo_ompi.c, setup_fork and
  * setup_child; openpmix v5.0 src/mca/pmdl/ompi/pmdl_ompi.c. */
 #include "base/netaddr.h"
@@ -93,8 +84,7 @@ uint32_t rc_openmpi_daemon(const struct rc_env *env)
     return rc_parse_u32(number, RC_MAX_TASKS, &daemon) ? daemon : RC_UNKNOWN;
 }
 
-/* mpirun exports its --map-by, --rank-by and (deprecated) --bynode as it
- * exports any parameter. */
+/* mpirun exports its --map-by, --rank-by and (deprecated) --bynode as it exports any parameter. */
 static bool dealt_by_node(const struct rc_env *env)
 {
     return rc_str_starts(rc_env_get(env, "OMPI_MCA_rmaps_base_mapping_policy"), "node") ||
@@ -102,9 +92,8 @@ static bool dealt_by_node(const struct rc_env *env)
            rc_str_is(rc_env_get(env, "OMPI_MCA_rmaps_base_bynode"), "1");
 }
 
-/* A rank file or the sequential mapper puts any rank on any node, and then
- * orte_num_nodes is not the number of nodes either: measured with 4.1.4, four
- * lines over two nodes, 2 on mpirun's node and 4 on the other one. */
+/* A rank file or the sequential mapper puts any rank on any node, and then orte_num_nodes is not the number of nodes
+ * either: measured with 4.1.4, four lines over two nodes, 2 on mpirun's node and 4 on the other one. */
 static bool dealt_at_will(const struct rc_env *env)
 {
     struct rc_str mapper = rc_env_get(env, "OMPI_MCA_rmaps");

@@ -5,13 +5,11 @@
 
 /* The file that tells Cray's PMI where each task of an application runs.
  *
- * PALS_APINFO names it, on each node. PALS writes it, and so do Slurm's
- * mpi/cray_shasta and Flux's cray-pals for the same library. A header with the
- * offset, the size and the number of the records of each table, of which two
- * matter: the tasks in order of rank, with the index of their node, and the
- * nodes with their names. Versions 1 and 5 are alike in that.
- * The node that reads the file has written it: it is in the node's byte order,
- * but its records are not aligned.
+ * PALS_APINFO names it, on each node. PALS writes it, and so do Slurm's mpi/cray_shasta and Flux's cray-pals for the
+ * same library. A header with the offset, the size and the number of the records of each table, of which two matter:
+ * the tasks in order of rank, with the index of their node, and the nodes with their names. Versions 1 and 5 are alike
+ * in that. The node that reads the file has written it: it is in the node's byte order, but its records are not
+ * aligned.
  * Source: flux-framework/flux-coral2 src/common/libapinfo/apinfo{1,5}.h. */
 
 struct __attribute__((packed, may_alias)) header {
@@ -108,9 +106,8 @@ static uint32_t find_place(const struct rc_apinfo *info, uint32_t node, uint64_t
     return largest;
 }
 
-/* Fills in what the file that PALS_APINFO names says of the task with the rank in
- * *facts. APINFO_WRONG, with a message, where it contradicts what
- * the facts hold already; APINFO_NONE where there is no such file. */
+/* Fills in what the file that PALS_APINFO names says of the task with the rank in *facts. APINFO_WRONG, with a message,
+ * where it contradicts what the facts hold already; APINFO_NONE where there is no such file. */
 enum apinfo_answer { APINFO_NONE, APINFO_WRONG, APINFO_READ };
 static enum apinfo_answer apinfo_fill(struct rc_reader *reader, struct rc_facts *facts)
 {
@@ -155,25 +152,20 @@ static enum apinfo_answer apinfo_fill(struct rc_reader *reader, struct rc_facts 
 
 /* A task that Cray PALS started (HPE's mpiexec and aprun, under PBS or alone).
  *
- * PALS_RANKID, PALS_LOCAL_RANKID, PALS_LOCAL_SIZE, PALS_NODEID, PALS_APID and
- * PALS_APINFO, with PMI_RANK, PMI_SIZE, PMI_LOCAL_RANK and PMI_LOCAL_SIZE for
- * Cray's MPI. Two others set PALS_RANKID for the same library, and
- * have families of their own: Slurm's mpi/cray_shasta, whose PALS_APID is JOB.STEP,
- * and Flux's cray-pals, whose PALS_APID is a number and PALS_RANKID is
- * FLUX_TASK_RANK. PALS's own is a UUID.
+ * PALS_RANKID, PALS_LOCAL_RANKID, PALS_LOCAL_SIZE, PALS_NODEID, PALS_APID and PALS_APINFO, with PMI_RANK, PMI_SIZE,
+ * PMI_LOCAL_RANK and PMI_LOCAL_SIZE for Cray's MPI. Two others set PALS_RANKID for the same library, and have families
+ * of their own: Slurm's mpi/cray_shasta, whose PALS_APID is JOB.STEP, and Flux's cray-pals, whose PALS_APID is a number
+ * and PALS_RANKID is FLUX_TASK_RANK. PALS's own is a UUID.
  *
  * The rule:
- * - rank, local rank, local size and node are PALS_*'s, or PMI_*'s where that
- *   one is missing; the size is PMI_SIZE. Two that speak of one number have to
- *   agree (RC103);
- * - the file PALS_APINFO (above), which is on every node, has all of them
- *   once more, and the number of nodes and the host of rank 0 as well. Nodes
- *   are numbered by their lowest ranks;
- * - where it cannot be read, the number of nodes is size / local size, if there
- *   is no rest, and the node rank is PALS_NODEID, if ranks that are dealt out
- *   to all nodes in turn, some at a time, can give it these numbers
- *   (rc_layout_agrees); else RC110. MASTER_ADDR has to be passed: PBS_NODEFILE
- *   is on one node only, and mpiexec --hosts chooses others.
+ * - rank, local rank, local size and node are PALS_*'s, or PMI_*'s where that one is missing; the size is PMI_SIZE. Two
+ *   that speak of one number have to agree (RC103);
+ * - the file PALS_APINFO (above), which is on every node, has all of them once more, and the number of nodes and the
+ *   host of rank 0 as well. Nodes are numbered by their lowest ranks;
+ * - where it cannot be read, the number of nodes is size / local size, if there is no rest, and the node rank is
+ *   PALS_NODEID, if ranks that are dealt out to all nodes in turn, some at a time, can give it these numbers
+ *   (rc_layout_agrees); else RC110. MASTER_ADDR has to be passed: PBS_NODEFILE is on one node only, and mpiexec --hosts
+ *   chooses others.
  * Source: HPE's pals.h (2018-2023, in cray-cti and dragon); slurm
  * src/plugins/mpi/cray_shasta; flux-coral2 src/shell/plugins/cray_pals.c. */
 
@@ -269,25 +261,20 @@ const struct rc_launcher rc_launcher_pals = {
 
 /* A task that Flux's job shell started (flux run, flux submit).
  *
- * FLUX_TASK_RANK, FLUX_TASK_LOCAL_ID, FLUX_JOB_SIZE, FLUX_JOB_NNODES and
- * FLUX_JOB_ID are in every task. PMI_RANK, PMI_SIZE and PMI_FD are there
- * nearly always, too, PMIX_* with -o pmi=pmix, PALS_* with -o pmi=cray-pals: the
- * families of these then give way to this one. No variable says how many tasks
- * each node has, or on which host they are. A broker removes all these variables
- * before it starts the script of flux batch and flux alloc, so the tasks of a
- * nested instance have their own alone.
+ * FLUX_TASK_RANK, FLUX_TASK_LOCAL_ID, FLUX_JOB_SIZE, FLUX_JOB_NNODES and FLUX_JOB_ID are in every task. PMI_RANK,
+ * PMI_SIZE and PMI_FD are there nearly always, too, PMIX_* with -o pmi=pmix, PALS_* with -o pmi=cray-pals: the families
+ * of these then give way to this one. No variable says how many tasks each node has, or on which host they are. A
+ * broker removes all these variables before it starts the script of flux batch and flux alloc, so the tasks of a nested
+ * instance have their own alone.
  *
  * The rule:
  * - rank, local rank, size and number of nodes are the variables';
  * - with -o pmi=cray-pals everything else is in a file (above);
- * - else a node has size / nodes tasks, dealt out block by block, which is
- *   Flux's default: node rank = rank / local size. Where there is a rest, or
- *   rank % local size is not the local rank (--taskmap=cyclic, nodes with
- *   different numbers), the task is refused (RC110); in such a job at least one
- *   task is;
+ * - else a node has size / nodes tasks, dealt out block by block, which is Flux's default: node rank = rank / local
+ *   size. Where there is a rest, or rank % local size is not the local rank (--taskmap=cyclic, nodes with different
+ *   numbers), the task is refused (RC110); in such a job at least one task is;
  * - the host of rank 0 is not known then: MASTER_ADDR has to be passed.
- * Source: flux-core 0.88 src/shell/{task,shell}.c, src/shell/pmi/pmi.c,
- * src/broker/runat.c. */
+ * Source: flux-core 0.88 src/shell/{task,shell}.c, src/shell/pmi/pmi.c, src/broker/runat.c. */
 
 /* An id may begin with a florin sign. What rollcall makes of it is ASCII: it writes
  * "f" instead, as Flux does under FLUX_F58_FORCE_ASCII. */

@@ -335,8 +335,7 @@ const struct rc_launcher rc_launcher_sagemaker = {
  * learn.microsoft.com/azure/batch/batch-compute-node-environment-variables;
  * DeepSpeed deepspeed/comm/comm.py (in_aml, patch_aml_env_for_torch_nccl_backend). */
 
-/* The number of nodes, by Azure or the user; RC_UNKNOWN where neither says it.
- * False with a message. */
+/* The number of nodes, by Azure or the user; RC_UNKNOWN where neither says it. False with a message. */
 static bool read_nnodes(struct rc_reader *reader, struct rc_number *nnodes)
 {
     struct rc_str hosts = rc_env_get(reader->env, "AZ_BATCH_HOST_LIST");

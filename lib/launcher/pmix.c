@@ -5,9 +5,8 @@
 
 /* What a launcher's PMIx server says of the job, where its variables do not say enough.
  *
- * The core does not ask: a family does (rc_seen, RC_LEARN_PMIX), and where
- * the caller can, it has the program rollcall-pmix ask (libexec/pmix/rollcall-pmix.c),
- * whose answer is lines of NAME=VALUE:
+ * The core does not ask: a family does (rc_seen, RC_LEARN_PMIX), and where the caller can, it has the program
+ * rollcall-pmix ask (libexec/pmix/rollcall-pmix.c), whose answer is lines of NAME=VALUE:
  *   rank=2                       this process's own
  *   size=5                       of the job
  *   local_rank=0
@@ -126,14 +125,12 @@ enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts
 
 /* A task of a PMIx launcher that says no more than PMIx's own variables.
  *
- * prterun, prun and `srun --mpi=pmix` put PMIX_NAMESPACE and PMIX_RANK into the
- * environment; sizes and hosts are only to be had from the PMIx server, which
- * rollcall exec and show ask (above). So:
+ * prterun, prun and `srun --mpi=pmix` put PMIX_NAMESPACE and PMIX_RANK into the environment; sizes and hosts are only
+ * to be had from the PMIx server, which rollcall exec and show ask (above). So:
  * - a namespace slurm.pmix.JOB.STEP is Slurm's own, and the Slurm family says
  *   all that it means (the same rank, and sizes);
- * - any other namespace is a launcher further inside. Where the server cannot be
- *   asked (the preload, a recorded environment) its rank without a size is half an
- *   identity, and saying so beats guessing. */
+ * - any other namespace is a launcher further inside. Where the server cannot be asked (the preload, a recorded
+ *   environment) its rank without a size is half an identity, and saying so beats guessing. */
 
 /* True where another launcher has set PMIx's variables, and says more by its own.
  * In one of PRRTE's namespaces, "prterun-n1-306@1", that can be Open MPI alone. */

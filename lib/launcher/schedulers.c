@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* schedulers.c - a task that LSF's blaunch started.
  *
- * LSF_PM_TASKID counts the tasks of a blaunch from 1; LSB_DJOB_NUMPROC is the
- * number of the job's slots. LSB_HOSTS has a word for each slot; a job with too
- * many for one variable has LSB_MCPU_HOSTS only, "n1 2 n2 2". A job script has
+ * LSF_PM_TASKID counts the tasks of a blaunch from 1; LSB_DJOB_NUMPROC is the number of the job's slots. LSB_HOSTS has
+ * a word for each slot; a job with too many for one variable has LSB_MCPU_HOSTS only, "n1 2 n2 2". A job script has
  * them too, but no LSF_PM_TASKID: it is no task.
  *
  * The rule:
  * - rank = LSF_PM_TASKID - 1, size = LSB_DJOB_NUMPROC;
- * - blaunch without a list of hosts starts a task for each slot, in the order
- *   of the list: the slots before this one on the same host make its local
- *   rank, the different hosts, in the order of their first slots, the nodes;
- * - so the list has as many slots as the size (RC103), and the slot of this task
- *   is on this very node, if the list has this node by its own name (RC114):
- *   blaunch -z and -u choose other hosts, which no variable names;
- * - rank 0 is on the host of the first slot. It compares that with its own
- *   addresses.
- * Source: prrte src/mca/ess/lsf (counted from 1); IBM Spectrum LSF 10.1,
- * environment variables and blaunch(1); OpenLava lib/lib.rexec.c, where
- * LSF_PM_TASKID is the number that the parallel job has given to the task. */
+ * - blaunch without a list of hosts starts a task for each slot, in the order of the list: the slots before this one on
+ *   the same host make its local rank, the different hosts, in the order of their first slots, the nodes;
+ * - so the list has as many slots as the size (RC103), and the slot of this task is on this very node, if the list has
+ *   this node by its own name (RC114): blaunch -z and -u choose other hosts, which no variable names;
+ * - rank 0 is on the host of the first slot. It compares that with its own addresses.
+ * Source: prrte src/mca/ess/lsf (counted from 1); IBM Spectrum LSF 10.1, environment variables and blaunch(1); OpenLava
+ * lib/lib.rexec.c, where LSF_PM_TASKID is the number that the parallel job has given to the task. */
 #include "launcher/hosts.h"
 #include "launcher/launcher.h"
 #include "launcher/layout.h"
@@ -151,18 +146,15 @@ const struct rc_launcher rc_launcher_lsf = {
  *
  * The rule:
  * - one task a node: rank = node rank = PBS_NODENUM, local rank 0 of 1;
- * - PBS_NODEFILE tells the number of nodes. PBS keeps the file on the first node
- *   only, and OpenPBS does not hand the variable on: the user copies the file to
- *   where all nodes see it and passes the copy's name (RC116 says how). Where it
- *   cannot be read, Torque's PBS_NUM_NODES counts the nodes, if PBS_NUM_PPN is 1;
+ * - PBS_NODEFILE tells the number of nodes. PBS keeps the file on the first node only, and OpenPBS does not hand the
+ *   variable on: the user copies the file to where all nodes see it and passes the copy's name (RC116 says how). Where
+ *   it cannot be read, Torque's PBS_NUM_NODES counts the nodes, if PBS_NUM_PPN is 1;
  * - a host with several lines, or PBS_NUM_PPN above 1: RC115;
- * - this node, by its own name, has to be at PBS_NODENUM's place in the file, if
- *   it is there at all (RC114); Torque's PBS_VNODENUM has to be PBS_NODENUM
- *   (RC103), which also holds because no host has two slots;
+ * - this node, by its own name, has to be at PBS_NODENUM's place in the file, if it is there at all (RC114); Torque's
+ *   PBS_VNODENUM has to be PBS_NODENUM (RC103), which also holds because no host has two slots;
  * - rank 0 is on the file's first host. It compares that with its own addresses.
- * Source: openpbs 23.06 src/resmom/start_exec.c (start_process, finish_exec),
- * mom_comm.c (momtask_create), src/cmds/pbsdsh.c; torque src/resmom/start_exec.c
- * (InitUserEnv), mom_comm.c (PBS_VNODENUM). */
+ * Source: openpbs 23.06 src/resmom/start_exec.c (start_process, finish_exec), mom_comm.c (momtask_create),
+ * src/cmds/pbsdsh.c; torque src/resmom/start_exec.c (InitUserEnv), mom_comm.c (PBS_VNODENUM). */
 
 enum { TASK_DIGITS = 8 };
 
@@ -265,21 +257,17 @@ const struct rc_launcher rc_launcher_pbs = {
 
 /* A job of Grid Engine (Sun's, Son of Grid Engine, Univa's as on ABCI).
  *
- * Grid Engine starts the job script once, on the first of the job's hosts, and
- * numbers no processes: SGE_TASK_ID is the index of an array job's element, or
- * "undefined". What `qrsh -inherit HOST` starts on another host gets the same
- * variables, PE_HOSTFILE only with -V; NHOSTS, NSLOTS, JOB_NAME and REQUEST are
- * its own there (1, the slots of that host, petask), so they are no size of the
- * job; and none numbers it among its siblings. So nothing in such a job is a
- * task until mpirun or mpiexec start some: a job in itself is worth a note
- * (RC107), no more. Open MPI and Hydra read PE_HOSTFILE or the user's copy of
- * SGE_JOB_HOSTLIST (ABCI) themselves, and what they say of their tasks is those
+ * Grid Engine starts the job script once, on the first of the job's hosts, and numbers no processes: SGE_TASK_ID is the
+ * index of an array job's element, or "undefined". What `qrsh -inherit HOST` starts on another host gets the same
+ * variables, PE_HOSTFILE only with -V; NHOSTS, NSLOTS, JOB_NAME and REQUEST are its own there (1, the slots of that
+ * host, petask), so they are no size of the job; and none numbers it among its siblings. So nothing in such a job is a
+ * task until mpirun or mpiexec start some: a job in itself is worth a note (RC107), no more. Open MPI and Hydra read
+ * PE_HOSTFILE or the user's copy of SGE_JOB_HOSTLIST (ABCI) themselves, and what they say of their tasks is those
  * families' business.
  *
  * The rule: JOB_ID and SGE_TASK_ID are there: inside, and no task.
- * Source: gridengine source/daemons/execd/exec_job.c, and Debian's 8.1.9 as it
- * runs (tests/vectors/gridengine-debian.env, gridengine-qrsh.env); docs.abci.ai,
- * job execution, environment variables. */
+ * Source: gridengine source/daemons/execd/exec_job.c, and Debian's 8.1.9 as it runs
+ * (tests/vectors/gridengine-debian.env, gridengine-qrsh.env); docs.abci.ai, job execution, environment variables. */
 
 enum rc_claim rc_gridengine_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {

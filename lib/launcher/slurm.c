@@ -13,9 +13,8 @@
 enum { JOB_ID_MAX = 0x7fffffff };
 static const uint32_t step_id_max = 0xfffffff0u - 1;
 
-/* Why an equal SLURM_TASK_PID may prove nothing: Hydra hands a batch script's whole
- * environment to the processes that it starts on other nodes, and one of them may
- * have the script's pid by chance. */
+/* Why an equal SLURM_TASK_PID may prove nothing: Hydra hands a batch script's whole environment to the processes that
+ * it starts on other nodes, and one of them may have the script's pid by chance. */
 static bool is_on_another_node(struct rc_reader *reader)
 {
     struct rc_str name = rc_env_get(reader->env, "SLURMD_NODENAME");
@@ -116,11 +115,9 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
 
 /* A task of a Slurm step (srun).
  *
- * What counts is the step, not the job: SLURM_STEP_* first, the job's names
- * only where the step has none. SLURM_NTASKS and SLURM_NODELIST are the job's
- * under `srun -E` and in steps of several het components, and SLURM_NODELIST in
- * a step on some of the nodes (srun -w); SLURM_STEP_* never (seen with 22.05 and
- * 24.11; src/common/env.c, env_array_for_step).
+ * What counts is the step, not the job: SLURM_STEP_* first, the job's names only where the step has none. SLURM_NTASKS
+ * and SLURM_NODELIST are the job's under `srun -E` and in steps of several het components, and SLURM_NODELIST in a step
+ * on some of the nodes (srun -w); SLURM_STEP_* never (seen with 22.05 and 24.11; src/common/env.c, env_array_for_step).
  * order=topology replaces SLURM_PROCID and SLURM_NODEID; Slurm's own are in ROLLCALL_ORDER. */
 
 static const char marker[] = "SLURM_STEP_ID"; /* says that this is a task of a step */
@@ -302,9 +299,8 @@ bool rc_slurm_read(struct rc_reader *reader, struct rc_facts *facts)
     return true;
 }
 
-/* Repaired are those that Lightning, fairseq, JAX and others read by themselves.
- * mpirun in a batch script leaves its daemons' values there, and Lightning 1.9 to
- * 2.1 then stop ("ntasks-per-node=1 does not match"; measured). */
+/* Repaired are those that Lightning, fairseq, JAX and others read by themselves. mpirun in a batch script leaves its
+ * daemons' values there, and Lightning 1.9 to 2.1 then stop ("ntasks-per-node=1 does not match"; measured). */
 const struct rc_launcher rc_launcher_slurm = {
     .id = "slurm",
     .title = "Slurm (srun)",

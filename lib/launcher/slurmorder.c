@@ -5,8 +5,7 @@
 #include "launcher/hosts.h"
 #include "launcher/layout.h"
 
-/* The components of a heterogeneous job (srun A : B) and their nodes, as Slurm's variables have
- * them. */
+/* The components of a heterogeneous job (srun A : B) and their nodes, as Slurm's variables have them. */
 
 static struct rc_str component_variable(const struct rc_env *env, const char *name, const char *kind,
                                         uint32_t component)
@@ -112,8 +111,7 @@ static bool read_map(const struct search *s, struct rc_str map, struct rc_taskma
            fits(s, place);
 }
 
-/* What srun's side of the plugin says of this step; an inner srun without --ddp leaves an outer
- * step's there. */
+/* What srun's side of the plugin says of this step; an inner srun without --ddp leaves an outer step's there. */
 static struct rc_str find_told(const struct search *s)
 {
     struct rc_str map;

@@ -15,15 +15,13 @@
  *   slurm:42.0/3/worker/29512 =3/8/1/2/1      task 3 of step 42.0, which was told master port 29512
  *   openmpi:7/0/launcher/29512 slurm:42.0     mpirun's task 0, in a step of Slurm's
  *
- * SCOPE is one launch (rc_facts.scope), RANK the launcher's number of the task,
- * MODE "worker" or "launcher". TOLD is what a worker was told: RANK, WORLD_SIZE,
- * LOCAL_RANK, LOCAL_WORLD_SIZE and NODE_RANK, which a script may have overwritten
- * since. The outer scopes are those of the launchers that
- * were found further outside. A scope has no blank and no slash, and does not begin with `=`.
+ * SCOPE is one launch (rc_facts.scope), RANK the launcher's number of the task, MODE "worker" or "launcher". TOLD is
+ * what a worker was told: RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE and NODE_RANK, which a script may have
+ * overwritten since. The outer scopes are those of the launchers that were found further outside. A scope has no blank
+ * and no slash, and does not begin with `=`.
  *
- * A later rollcall in the same process tree that finds its own scope and rank
- * changes nothing; a launcher whose scope the stamp does not have was started
- * later, inside.
+ * A later rollcall in the same process tree that finds its own scope and rank changes nothing; a launcher whose scope
+ * the stamp does not have was started later, inside.
  *
  * All functions are pure and as thread safe as their arguments. */
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* torchrun.c - a worker that torchrun (or torch.distributed.launch) started.
  *
- * torchrun is authoritative: its agents have agreed on the ranks already, also
- * where they number themselves in order of arrival (c10d). Its five variables
- * are read to be shown, never changed.
- * Source: torch/distributed/elastic/agent/server/local_elastic_agent.py,
- * _start_workers. TORCHELASTIC_RUN_ID alone proves nothing: people export it
- * by hand, because Lightning (2.1 and later) then takes its TorchElasticEnvironment
+ * torchrun is authoritative: its agents have agreed on the ranks already, also where they number themselves in order of
+ * arrival (c10d). Its five variables are read to be shown, never changed.
+ * Source: torch/distributed/elastic/agent/server/local_elastic_agent.py, _start_workers. TORCHELASTIC_RUN_ID alone
+ * proves nothing: people export it by hand, because Lightning (2.1 and later) then takes its TorchElasticEnvironment
  * before all others. */
 #include "base/netaddr.h"
 #include "launcher/launcher.h"
@@ -65,19 +63,16 @@ const struct rc_launcher rc_launcher_torchrun = {
 
 /* A worker that DeepSpeed's launcher started.
  *
- * `deepspeed` starts deepspeed.launcher.launch on each node, through pdsh or ssh,
- * and that one a worker for each GPU. It numbers the workers for torch's env://,
- * but names the node's size and place in words that nobody else reads:
+ * `deepspeed` starts deepspeed.launcher.launch on each node, through pdsh or ssh, and that one a worker for each GPU.
+ * It numbers the workers for torch's env://, but names the node's size and place in words that nobody else reads:
  * LOCAL_SIZE, CROSS_RANK and CROSS_SIZE.
  *
  * The rule:
- * - recognised by CROSS_RANK with CROSS_SIZE, LOCAL_SIZE, RANK, WORLD_SIZE and
- *   LOCAL_RANK. Absent where one of them is missing: deepspeed's MPI runners hand
- *   out some of them. Absent as well where TORCHELASTIC_RUN_ID is there: an elastic
- *   launch numbers anew, as torchrun does, and the launcher's own counts are old;
- * - the workers are numbered node by node. Two things must hold, else RC103:
- *   LOCAL_RANK is RANK modulo LOCAL_SIZE (launch.py has it so, also where nodes
- *   differ in size), and each other node has room for a worker;
+ * - recognised by CROSS_RANK with CROSS_SIZE, LOCAL_SIZE, RANK, WORLD_SIZE and LOCAL_RANK. Absent where one of them is
+ *   missing: deepspeed's MPI runners hand out some of them. Absent as well where TORCHELASTIC_RUN_ID is there: an
+ *   elastic launch numbers anew, as torchrun does, and the launcher's own counts are old;
+ * - the workers are numbered node by node. Two things must hold, else RC103: LOCAL_RANK is RANK modulo LOCAL_SIZE
+ *   (launch.py has it so, also where nodes differ in size), and each other node has room for a worker;
  * - all six values are kept, and so are MASTER_ADDR and MASTER_PORT, which the
  *   launcher sets. Its default, a loopback address, is none for several nodes;
  * - nothing names the launch: MASTER_ADDR changes where rollcall sets up another

@@ -60,8 +60,7 @@ struct rc_gpu_variable {
     const char *order; /* of the indices */
 };
 
-/* Ends with a row whose name is NULL. Outermost first: a later row's indices
- * count what an earlier one left. */
+/* Ends with a row whose name is NULL. Outermost first: a later row's indices count what an earlier one left. */
 extern const struct rc_gpu_variable rc_gpu_variables[];
 
 void rc_bus_id(hwloc_obj_t pci, char text[RC_BUS_ID]);

@@ -140,8 +140,7 @@ static bool is_reached(const struct ifaddrs *entry)
            (entry->ifa_addr->sa_family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr));
 }
 
-/* A library that is told of an interface without an address fails, where it
- * would have found another one by itself. */
+/* A library that is told of an interface without an address fails, where it would have found another one by itself. */
 static void find_silent(struct rc_nic *nic, size_t count)
 {
     struct ifaddrs *all;

@@ -4,8 +4,7 @@
 
 #include "placement/gpus.h"
 
-/* In the order in which a job wants them: where there is one of a kind, those of
- * a later one are for something else. */
+/* In the order in which a job wants them: where there is one of a kind, those of a later one are for something else. */
 enum rc_nic_kind {
     RC_NIC_INFINIBAND,
     RC_NIC_SLINGSHOT,

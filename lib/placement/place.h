@@ -28,12 +28,10 @@ struct rc_place {
 
 /* GPU, cores, memory and NIC for each task of a node, from one topology.
  *
- * A task gets whole cores (all allowed threads of a core together) near its
- * GPU: of the NUMA node that the GPU hangs from; of its package, where that has
- * none left; else of any. Neighbours' cores are disjoint wherever there is one
- * for each; a mask is never wider than what is allowed and never empty. Tasks
- * without a GPU, or whose GPU has no known place, split the node in the order of
- * its NUMA nodes. The same input gives the same plan on each of the node's tasks,
+ * A task gets whole cores (all allowed threads of a core together) near its GPU: of the NUMA node that the GPU hangs
+ * from; of its package, where that has none left; else of any. Neighbours' cores are disjoint wherever there is one for
+ * each; a mask is never wider than what is allowed and never empty. Tasks without a GPU, or whose GPU has no known
+ * place, split the node in the order of its NUMA nodes. The same input gives the same plan on each of the node's tasks,
  * so each may compute it for itself.
  *
  * Applying it (sched_setaffinity, visible devices) is the caller's. */
@@ -53,8 +51,7 @@ struct rc_place_request {
     size_t chosen_count;    /* 0: no task has one */
 };
 
-/* Fills in place[0..tasks-1]. 0, or -1 with errno: ENOMEM; EINVAL, where no
- * allowed hardware thread is in the topology, or a number is out of range.
- * rc_place_free frees the masks, not the array. */
+/* Fills in place[0..tasks-1]. 0, or -1 with errno: ENOMEM; EINVAL, where no allowed hardware thread is in the topology,
+ * or a number is out of range. rc_place_free frees the masks, not the array. */
 int rc_place_tasks(const struct rc_place_request *request, struct rc_place *place);
 void rc_place_free(struct rc_place *place, unsigned tasks);

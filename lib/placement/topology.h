@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* topology.h - a machine's topology, read without waking a driver.
  *
- * hwloc's backends for CUDA, NVML, OpenCL, Level Zero, ROCm SMI and X open the
- * devices (CUDA would be initialised before a fork), so they are left out: the
- * plugins' files are not even loaded. GPUs and NICs come from PCI and sysfs.
+ * hwloc's backends for CUDA, NVML, OpenCL, Level Zero, ROCm SMI and X open the devices (CUDA would be initialised
+ * before a fork), so they are left out: the plugins' files are not even loaded. GPUs and NICs come from PCI and sysfs.
  * Linked by programs of rollcall's own alone, never by what is loaded into others.
  */
 #pragma once
@@ -22,8 +21,7 @@ enum rc_topology_depth {
     RC_TOPOLOGY_ALL,   /* caches and names of models: for people */
 };
 
-/* This machine's, or that of a file (hwloc's XML, as lstopo writes it). 0, and
- * the caller destroys it; or -1 with one line in error. Sets variables of
- * hwloc's in the environment of this process, where they are not set. */
+/* This machine's, or that of a file (hwloc's XML, as lstopo writes it). 0, and the caller destroys it; or -1 with one
+ * line in error. Sets variables of hwloc's in the environment of this process, where they are not set. */
 int rc_topology_load(const char *file, enum rc_topology_depth depth, hwloc_topology_t *topology,
                      char error[RC_TOPOLOGY_ERROR]);

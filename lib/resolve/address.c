@@ -4,8 +4,7 @@
 #include "base/netaddr.h"
 #include "launcher/hosts.h"
 
-/* The kernel's rule for an interface's name (dev_valid_name): shorter than IFNAMSIZ,
- * without '/', ':' and blanks. */
+/* The kernel's rule for an interface's name (dev_valid_name): shorter than IFNAMSIZ, without '/', ':' and blanks. */
 enum { INTERFACE_MAX = 15 };
 
 static const char *check_suffix(struct rc_str value)

@@ -9,9 +9,8 @@
  * quotes around all of it. False after the last one, and after RC_WORDS_MAX. */
 bool rc_words_next(struct rc_words *words, struct rc_str *word);
 
-/* Looks through wrappers (programs.def) and `sh -c '...'`, and no
- * further than the user's script: what follows it is the script's own. argv is
- * NULL-terminated or NULL. Reads at most a few hundred words. */
+/* Looks through wrappers (programs.def) and `sh -c '...'`, and no further than the user's script: what follows it is
+ * the script's own. argv is NULL-terminated or NULL. Reads at most a few hundred words. */
 void rc_command_read(const char *const *argv, struct rc_command *command);
 
 /* Is the program with this path one that starts another, and does not do the work

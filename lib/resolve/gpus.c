@@ -213,11 +213,9 @@ static void find_own(struct view *v)
 
 /* Which of its node's GPUs a task sees, so that cuda:LOCAL_RANK is its own.
  *
- * What a launcher leaves visible is one of three things: all of the step's GPUs
- * in every task; one, or some, of them by variable, while the others' device
- * files may be opened all the same; or by a device cgroup, which hides the others
- * and the way to them. The rule, for n GPUs of the step and t tasks on this node,
- * and the task of local rank r:
+ * What a launcher leaves visible is one of three things: all of the step's GPUs in every task; one, or some, of them by
+ * variable, while the others' device files may be opened all the same; or by a device cgroup, which hides the others
+ * and the way to them. The rule, for n GPUs of the step and t tasks on this node, and the task of local rank r:
  *
  * 1. No variable, or one that names no GPU: nothing is touched. Nor where the
  *    local rank is LOCAL_RANK's own word: somebody else has numbered the tasks.

@@ -94,8 +94,7 @@ static bool user_port_stays(struct rc_result *result, const struct rc_options *o
                   (uint32_t)users, (uint32_t)master->port);
 }
 
-/* Fills in the port of result->master, whose address is known, with a message where the user's own one cannot
- * work. */
+/* Fills in the port of result->master, whose address is known, with a message where the user's own one cannot work. */
 static void masterport_find(const struct rc_context *context, struct rc_result *result)
 {
     const struct rc_options *options = &context->options;

@@ -47,10 +47,9 @@ enum rc_watch { RC_WATCH_UNSET, RC_WATCH_OFF, RC_WATCH_ON };
  * also where Slurm gave each task several, if no cgroup forbids it; OWN: its own alone. */
 enum rc_gpus_wish { RC_GPUS_UNSET, RC_GPUS_AUTO, RC_GPUS_ALL, RC_GPUS_OWN };
 
-/* Which cores a task, or a worker of torchrun's, may run on. AUTO, the default:
- * whole ones beside its GPU, if it is not bound yet and the node's cores are known
- * to be the job's own; CORES: the same, without these two conditions;
- * NUMA: all cores of those cores' NUMA nodes; NONE: left as they are. */
+/* Which cores a task, or a worker of torchrun's, may run on. AUTO, the default: whole ones beside its GPU, if it is not
+ * bound yet and the node's cores are known to be the job's own; CORES: the same, without these two conditions; NUMA:
+ * all cores of those cores' NUMA nodes; NONE: left as they are. */
 enum rc_bind { RC_BIND_UNSET, RC_BIND_AUTO, RC_BIND_CORES, RC_BIND_NUMA, RC_BIND_NONE };
 
 /* Whether torch's store looks up the names of its clients (preload.c). SYSTEM, the default: as torch does. */
@@ -236,9 +235,8 @@ struct rc_told {
     struct rc_str pins_library;        /* where a launcher's workers find who binds them (pins.h); absent: nowhere */
 };
 
-/* All that the core needs to know and may not find out by itself. Zero is
- * "not known" for each field. Everything is borrowed for the call and for the
- * life of the result. */
+/* All that the core needs to know and may not find out by itself. Zero is "not known" for each field. Everything is
+ * borrowed for the call and for the life of the result. */
 struct rc_context {
     const char *const *env;    /* NULL-terminated, or NULL */
     bool indexed;              /* result->env is an index of it already (rc_env_index) */

@@ -10,14 +10,11 @@
  * 3. the nearest process that this one descends from and that starts tasks
  *    (orted, hydra_pmi_proxy, slurmstepd, ...), where the caller has looked;
  * 4. the order of the registry, and RC126 says that it was one.
- * Where it is none of Slurm's but is in a job of Slurm's, and the stamp does
- * not know that job, it has to descend from a process of its launcher before a
- * batch script's slurmstepd: a script that a task gave to sbatch has all that
- * the task had, and is no task (RC_CLAIM_OUTSIDE).
- * Values that contradict a newer launcher's on their face are stale before all
- * that (RC_CLAIM_STALE), and a launcher that starts no processes, like a cloud's
- * names or a user's own, is never inside one that does. Beside another family's
- * stamp it is not even asked.
+ * Where it is none of Slurm's but is in a job of Slurm's, and the stamp does not know that job, it has to descend from
+ * a process of its launcher before a batch script's slurmstepd: a script that a task gave to sbatch has all that the
+ * task had, and is no task (RC_CLAIM_OUTSIDE). Values that contradict a newer launcher's on their face are stale before
+ * all that (RC_CLAIM_STALE), and a launcher that starts no processes, like a cloud's names or a user's own, is never
+ * inside one that does. Beside another family's stamp it is not even asked.
  */
 #include "resolve/steps.h"
 
@@ -106,9 +103,8 @@ static void ask_families(struct rc_reader *reader, uint32_t marks, struct rc_fac
     }
 }
 
-/* The stamp has the scopes of the launchers that were known to be further outside
- * when it was made. So a launcher that it does not know was started later, inside.
- * Of several such ones (*newer_count) it does not tell which. */
+/* The stamp has the scopes of the launchers that were known to be further outside when it was made. So a launcher that
+ * it does not know was started later, inside. Of several such ones (*newer_count) it does not tell which. */
 static const struct candidate *by_stamp(struct rc_reader *reader, const struct candidates *candidates,
                                         unsigned *newer_count)
 {
@@ -256,9 +252,8 @@ static void note_others(struct rc_reader *reader, const struct candidates *candi
     }
 }
 
-/* Leaves out families that start no processes, where the stamp is another family's. What
- * stands in their names then is rollcall's own work (RANK and its like), or further
- * outside. */
+/* Leaves out families that start no processes, where the stamp is another family's. What stands in their names then is
+ * rollcall's own work (RANK and its like), or further outside. */
 static uint32_t without_own_exports(const struct rc_stamp *stamp, uint32_t marks)
 {
     if (!stamp->text.n)
@@ -272,9 +267,8 @@ static uint32_t without_own_exports(const struct rc_stamp *stamp, uint32_t marks
     return marks;
 }
 
-/* MASTER_ADDR and MASTER_PORT may be those of a launch further outside, which told
- * them to its own tasks. Platforms are not among the candidates of a task that Slurm
- * is certain of. */
+/* MASTER_ADDR and MASTER_PORT may be those of a launch further outside, which told them to its own tasks. Platforms are
+ * not among the candidates of a task that Slurm is certain of. */
 static const struct rc_launcher *find_outer_master(struct rc_reader *reader, uint32_t marks, unsigned chosen)
 {
     struct rc_reader asked = *reader;

@@ -44,9 +44,8 @@ struct rc_str rc_nicnames_variable(unsigned i)
     return rc_name(&variables[i].name);
 }
 
-/* Cards that NCCL and UCX drive through verbs. The others have libraries of
- * their own, which find them by themselves: Slingshot (cxi), EFA (efa_0, or
- * rdmap0s6 as rdma-core renames it) and Omni-Path (hfi1_0, opap1s0). */
+/* Cards that NCCL and UCX drive through verbs. The others have libraries of their own, which find them by themselves:
+ * Slingshot (cxi), EFA (efa_0, or rdmap0s6 as rdma-core renames it) and Omni-Path (hfi1_0, opap1s0). */
 static bool has_verbs(struct rc_str card)
 {
     return card.n > 0 && !rc_str_starts(card, "cxi") && !rc_str_starts(card, "efa_") && !rc_str_starts(card, "rdmap") &&

@@ -22,13 +22,11 @@ static inline bool rc_bind_is_auto(enum rc_bind wish)
     return wish == RC_BIND_UNSET || wish == RC_BIND_AUTO;
 }
 
-/* Reads one text. Empty and "(null)" (what Slurm hands an inner srun for an
- * option without a value) are auto. On an error *options is left as it was,
- * false is returned and one line with the right values is in messages, whose arena
- * also has the texts that *options points to;
- * `where` names the source in it ("--ddp", "ROLLCALL", "plugstack.conf").
- * is_variable: the text is the value of ROLLCALL, where off, 0, no and false in any case
- * switch off, and on, 1, yes and true are auto. */
+/* Reads one text. Empty and "(null)" (what Slurm hands an inner srun for an option without a value) are auto. On an
+ * error *options is left as it was, false is returned and one line with the right values is in messages, whose arena
+ * also has the texts that *options points to; `where` names the source in it ("--ddp", "ROLLCALL", "plugstack.conf").
+ * is_variable: the text is the value of ROLLCALL, where off, 0, no and false in any case switch off, and on, 1, yes and
+ * true are auto. */
 bool rc_options_read(struct rc_str text, bool is_variable, const char *where, struct rc_options *options,
                      struct rc_messages *messages);
 
@@ -51,12 +49,10 @@ static inline bool rc_options_parse_variable(struct rc_str value, const char *wh
 #define RC_KEY_SHOWN_VALUE(key, values)  #key "=" values
 #define RC_KEY_SHOWN_SWITCH(key, values) #key "[=" values "]"
 
-/* The three sources in their order of precedence, each possibly NULL or not
- * given: a key that one leaves open is taken from the next. Two exceptions for
- * "off": ROLLCALL=off wins over everything, because a user must be able to
- * switch rollcall off in one place; an administrator's off only means "not
- * unless asked for". In the result `given` says whether to act at all, and
- * `by_user` whether a user asked for it, not the administrator's default. */
+/* The three sources in their order of precedence, each possibly NULL or not given: a key that one leaves open is taken
+ * from the next. Two exceptions for "off": ROLLCALL=off wins over everything, because a user must be able to switch
+ * rollcall off in one place; an administrator's off only means "not unless asked for". In the result `given` says
+ * whether to act at all, and `by_user` whether a user asked for it, not the administrator's default. */
 struct rc_options rc_options_combine(const struct rc_options *command_line, const struct rc_options *environment,
                                      const struct rc_options *administrator);
 

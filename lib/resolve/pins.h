@@ -38,8 +38,7 @@ struct rc_pins_question {
 
 extern const struct rc_form rc_pins_question_form;
 
-/* Reads an answer of rollcall-map. False, with *pins untouched, where the text is no such
- * answer. */
+/* Reads an answer of rollcall-map. False, with *pins untouched, where the text is no such answer. */
 bool rc_pins_read(struct rc_str answer, struct rc_pins *pins);
 
 /* Finds the pin of a local rank. False where it has none. */
@@ -47,10 +46,9 @@ bool rc_pins_at(const struct rc_pins *pins, uint32_t local_rank, struct rc_pin *
 
 /* What a placement does to the environment of a task.
  *
- * Binding a task is a system call of the caller's. Here are the variables that go
- * with it: threads for the cores of a worker, and for a launcher (torchrun,
- * Lightning) the cores of each worker that it is going to start, which a
- * library in LD_PRELOAD binds when LOCAL_RANK is known (shim/shim.h). */
+ * Binding a task is a system call of the caller's. Here are the variables that go with it: threads for the cores of a
+ * worker, and for a launcher (torchrun, Lightning) the cores of each worker that it is going to start, which a library
+ * in LD_PRELOAD binds when LOCAL_RANK is known (shim/shim.h). */
 
 /* The library that binds workers by RC_PINS; it goes into LD_PRELOAD. The preload library
  * could bind them too, but would also give ranks to tasks of an mpirun inside the task. */

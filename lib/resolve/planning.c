@@ -238,13 +238,11 @@ static bool is_told(struct rc_result *result, enum rc_field field)
                      rc_format_number(&result->arena, facts->field[RC_NNODES].value));
 }
 
-/* What frameworks read of a launcher's own variables, where it contradicts the
- * identity. Of the innermost launcher itself only sizes can be wrong (`srun -E`
- * keeps the job's); its ranks are the identity's origin, unless the nodes have
- * another order: Lightning and JAX take SLURM_PROCID for the rank. Absent ones
- * are not invented. Wrong ones without a right one go: Lightning refuses
- * SLURM_NNODES=1 of the step of mpirun's daemon (Slurm 26.05, Open MPI 6), and
- * starts without it. */
+/* What frameworks read of a launcher's own variables, where it contradicts the identity. Of the innermost launcher
+ * itself only sizes can be wrong (`srun -E` keeps the job's); its ranks are the identity's origin, unless the nodes
+ * have another order: Lightning and JAX take SLURM_PROCID for the rank. Absent ones are not invented. Wrong ones
+ * without a right one go: Lightning refuses SLURM_NNODES=1 of the step of mpirun's daemon (Slurm 26.05, Open MPI 6),
+ * and starts without it. */
 static void repair_variables(struct rc_result *result, const struct rc_launcher *launcher)
 {
     bool even = result->facts.min_local_size == result->facts.max_local_size;

@@ -210,12 +210,10 @@ static void plan_reverse(const struct rc_context *context, struct rc_result *res
 
 /* Watch: torch in a task says at once when it joins as somebody else.
  *
- * From release 2.5 on torch loads, at the end of `import torch`, whatever a
- * folder of sys.path registers for its entry points "torch.backends". Such a
- * folder is installed with rollcall (shim/watch/rollcall_watch.py); on PYTHONPATH it
- * compares what is passed to init_process_group with ROLLCALL_IDENTITY: RANK
- * and WORLD_SIZE will not do, since a script may have changed them. With
- * watch=SECONDS it also tells srun's server who has come so far (rendezvous/server.h). */
+ * From release 2.5 on torch loads, at the end of `import torch`, whatever a folder of sys.path registers for its entry
+ * points "torch.backends". Such a folder is installed with rollcall (shim/watch/rollcall_watch.py); on PYTHONPATH it
+ * compares what is passed to init_process_group with ROLLCALL_IDENTITY: RANK and WORLD_SIZE will not do, since a script
+ * may have changed them. With watch=SECONDS it also tells srun's server who has come so far (rendezvous/server.h). */
 
 #define SWITCH "TORCH_DEVICE_BACKEND_AUTOLOAD"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* resolve.h - the core: environment block in, plan out.
  *
- * rc_resolve() is pure: it reads the environment block and the context, writes
- * the caller's result and nothing else. No I/O, no globals, no allocation, no
- * libc: the preload library compiles the same files with -nostdlib.
- * Thread safety: as safe as its arguments; results are independent.
+ * rc_resolve() is pure: it reads the environment block and the context, writes the caller's result and nothing else. No
+ * I/O, no globals, no allocation, no libc: the preload library compiles the same files with -nostdlib. Thread safety:
+ * as safe as its arguments; results are independent.
  *
  *   launcher's variables -> facts -> identity -> mode | master -> plan
  *
@@ -27,9 +26,8 @@ enum rc_mode rc_resolve_mode(const struct rc_context *context, struct rc_result 
  * block has moved. */
 enum rc_status rc_resolve_again(const struct rc_context *context, struct rc_result *result);
 
-/* Takes back what was resolved: status RC_CONTRADICTION, nothing to set, and no
- * identity, master or list of what was not believed that looks as if there were.
- * facts stay as they were read. The message is the caller's. */
+/* Takes back what was resolved: status RC_CONTRADICTION, nothing to set, and no identity, master or list of what was
+ * not believed that looks as if there were. facts stay as they were read. The message is the caller's. */
 void rc_result_refuse(struct rc_result *result, const char *reason);
 
 /* Reads the ROLLCALL variable of the environment into options, as the level
@@ -40,10 +38,9 @@ bool rc_options_from_env(const struct rc_env *env, struct rc_options *options, s
  * the identity has no place for it. */
 uint32_t rc_identity_guess_nodes(const struct rc_result *result);
 
-/* The port that all tasks of a launch compute alike: in a window outside of
- * first..last (the node's net.ipv4.ip_local_port_range, 0 if not known), in
- * steps of four because Megatron uses the next two as well, and different for
- * any two steps of one job. *outside tells whether such a window was found. */
+/* The port that all tasks of a launch compute alike: in a window outside of first..last (the node's
+ * net.ipv4.ip_local_port_range, 0 if not known), in steps of four because Megatron uses the next two as well, and
+ * different for any two steps of one job. *outside tells whether such a window was found. */
 uint16_t rc_masterport_compute(const uint64_t seed[2], uint16_t first, uint16_t last, bool *outside);
 
 /* Whether the task sees other GPUs than its neighbours. */

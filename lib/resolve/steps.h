@@ -11,10 +11,9 @@
 /* What the families and this task's numbers are read with. */
 struct rc_reader rc_reader_of(const struct rc_context *context, struct rc_result *result);
 
-/* Asks the families that have a marker in the environment and decides for one:
- * result->launcher, its launch and rank in the facts, its messages, and the
- * scopes of the launchers further outside. Returns what it claims; for
- * RC_CLAIM_ABSENT there is none. */
+/* Asks the families that have a marker in the environment and decides for one: result->launcher, its launch and rank in
+ * the facts, its messages, and the scopes of the launchers further outside. Returns what it claims; for RC_CLAIM_ABSENT
+ * there is none. */
 enum rc_claim rc_nesting_recognise(const struct rc_context *context, struct rc_result *result);
 
 /* The identity as the facts have it: in the launcher's own numbers. */
@@ -32,9 +31,8 @@ void rc_mode_of_daemon(struct rc_result *result);
 
 /* What does it need, in worker or launcher mode? */
 
-/* Applies the order of the network that the nodes were told, now or by an earlier
- * rollcall, to the identity and to what the facts say of RANK 0's node. RC308 where
- * it was asked for, but is not known. */
+/* Applies the order of the network that the nodes were told, now or by an earlier rollcall, to the identity and to what
+ * the facts say of RANK 0's node. RC308 where it was asked for, but is not known. */
 bool rc_identity_follow_network(const struct rc_context *context, struct rc_result *result);
 
 /* Fills in result->master. The user's own values are kept where they can work, unless result->stamp_is_outer. */

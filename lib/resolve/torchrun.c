@@ -55,9 +55,8 @@ void rc_agents_forget(struct rc_result *result, const char *reason)
 
 /* What torchrun and accelerate were given, beside what rollcall tells them.
  *
- * An argument wins over the PET_* of the environment (torch's argparse_util.py), and
- * accelerate builds torchrun's arguments from its own (utils/launch.py). So what the
- * user names decides what rollcall may add. */
+ * An argument wins over the PET_* of the environment (torch's argparse_util.py), and accelerate builds torchrun's
+ * arguments from its own (utils/launch.py). So what the user names decides what rollcall may add. */
 struct arguments {
     bool alone;           /* each node trains by itself: --standalone, or --nnodes=1 in a step of several */
     bool has_no_rank;     /* the backend numbers the nodes itself, and warns of a node rank (torch 2.7 and later) */
@@ -319,8 +318,7 @@ void rc_agents_plan(const struct rc_context *context, struct rc_result *result)
 
     read_arguments(result, &arguments);
     if (arguments.alone) {
-        /* --standalone overrides the endpoint but not nnodes: with
-         * PET_NNODES=2 it waits for ever (measured) */
+        /* --standalone overrides the endpoint but not nnodes: with PET_NNODES=2 it waits for ever (measured) */
         rc_agents_unset(result, "torchrun trains on this node alone");
     } else {
         /* it counts agents, and each task is one */

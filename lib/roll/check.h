@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* check.h - the roll call: do all nodes' entries make one launch?
  *
- * Every contradiction is one finding with an id of RC6xx: what was found, on
- * which tasks and nodes, and what to change. Tasks and nodes are named
- * compactly ("tasks 8-15 on h[2-3]"), the same finding of many nodes once. Where
- * values differ, the one that most nodes have comes first, and three of them
- * are shown. What would hang is an error, the rest a warning.
+ * Every contradiction is one finding with an id of RC6xx: what was found, on which tasks and nodes, and what to change.
+ * Tasks and nodes are named compactly ("tasks 8-15 on h[2-3]"), the same finding of many nodes once. Where values
+ * differ, the one that most nodes have comes first, and three of them are shown. What would hang is an error, the rest
+ * a warning.
  *
  *   RC608 warning  another version of rollcall
  *   RC610 error    entries of another launch; what follows leaves them out
@@ -43,11 +42,9 @@ struct rc_roll_known {
 /* What a user reads before a job; rollcall check shows all. */
 enum { RC_ITEM_LINES = 5 };
 
-/* Checks the entries of the nodes that answered; their order does not matter. Adds its
- * findings to *findings, with texts in the arena: RC_MESSAGES_MAX at most, each
- * of RC_FINDING_MAX bytes at most. The nodes that they blame are added to *blame, unless
- * that is NULL. Allocates what it needs with malloc and frees
- * it; false, with nothing added, without memory or room in the arena. Takes
- * O(n log n) for entries of n ranges in all. Thread safe. */
+/* Checks the entries of the nodes that answered; their order does not matter. Adds its findings to *findings, with
+ * texts in the arena: RC_MESSAGES_MAX at most, each of RC_FINDING_MAX bytes at most. The nodes that they blame are
+ * added to *blame, unless that is NULL. Allocates what it needs with malloc and frees it; false, with nothing added,
+ * without memory or room in the arena. Takes O(n log n) for entries of n ranges in all. Thread safe. */
 bool rc_roll_check(const struct rc_roll *rolls, size_t count, const struct rc_roll_known *known,
                    struct rc_messages *findings, struct rc_blame *blame, struct rc_arena *arena);

@@ -14,9 +14,8 @@
 #include "system/net.h"
 #include "system/node.h"
 
-/* The GPUs that tasks are going to use, by UUID where the task sees such: its
- * own where Slurm binds tasks, else those that all of them see. Absent where there
- * are none, or no telling. */
+/* The GPUs that tasks are going to use, by UUID where the task sees such: its own where Slurm binds tasks, else those
+ * that all of them see. Absent where there are none, or no telling. */
 static struct rc_str find_list(const struct rc_gpus *gpus)
 {
     struct rc_str list = gpus->bound && rc_task_gpus_are_bound(gpus) ? gpus->own : gpus->all;

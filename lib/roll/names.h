@@ -26,8 +26,7 @@ const char *rc_compact_ranges(struct rc_range *ranges, size_t count, size_t limi
 /* Hosts in the order of rc_compact_order; equal ones are shown once. */
 const char *rc_compact_hosts(const struct rc_str *hosts, size_t count, size_t limit, struct rc_arena *arena);
 
-/* Compares two hosts for a sort: below zero where a comes before b. n9 comes before n10;
- * 0 means equal names. */
+/* Compares two hosts for a sort: below zero where a comes before b. n9 comes before n10; 0 means equal names. */
 int rc_compact_order(struct rc_str a, struct rc_str b);
 
 /* Nodes that say the same of one thing, and how they are named in a finding.

@@ -15,11 +15,10 @@
  * its own name, for where Slurm names not even the node. */
 struct rc_str rc_netorder_place(const struct rc_env *env, struct rc_str host, struct rc_arena *arena);
 
-/* Sorts the entries: switch by switch, each name's numbers as numbers (s2 before s10); nodes of one switch stay in
- * the launcher's order. *order is in the arena: runs of node ranks with the tasks on each, "2-3x4,0-1x4"
- * (launcher/layout.h).
- * Returns NULL, or in the arena why there is no order; the entries are in the launcher's order then. `complete`: no
- * node is missing. */
+/* Sorts the entries: switch by switch, each name's numbers as numbers (s2 before s10); nodes of one switch stay in the
+ * launcher's order. *order is in the arena: runs of node ranks with the tasks on each, "2-3x4,0-1x4"
+ * (launcher/layout.h). Returns NULL, or in the arena why there is no order; the entries are in the launcher's order
+ * then. `complete`: no node is missing. */
 const char *rc_netorder_sort(struct rc_roll *rolls, size_t count, bool complete, const char **order,
                              struct rc_arena *arena);
 

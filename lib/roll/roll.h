@@ -129,24 +129,21 @@ struct rc_roll {
     bool foreign;
 };
 
-/* Writes an entry and a NUL. Absent values are left out, and so is a
- * `user` that is no NAME=VALUE or whose name was there; bytes that are not
- * printable ASCII become `?`. NULL, and the arena's text as before, where it
- * does not fit, or where rc_roll_read would not take it. */
+/* Writes an entry and a NUL. Absent values are left out, and so is a `user` that is no NAME=VALUE or whose name was
+ * there; bytes that are not printable ASCII become `?`. NULL, and the arena's text as before, where it does not fit, or
+ * where rc_roll_read would not take it. */
 const char *rc_roll_write(const struct rc_roll *roll, struct rc_arena *arena);
 
-/* Reads an entry. False, with *roll untouched, unless every line is one, no
- * name comes twice but `user`, `gpu` and `has`, and it holds a scope, a host,
- * node < nodes, 0 < nodes <= world <= RC_MAX_TASKS, tasks that are ranks of that
+/* Reads an entry. False, with *roll untouched, unless every line is one, no name comes twice but `user`, `gpu` and
+ * `has`, and it holds a scope, a host, node < nodes, 0 < nodes <= world <= RC_MAX_TASKS, tasks that are ranks of that
  * world, and GPUs of these tasks. */
 bool rc_roll_read(struct rc_str text, struct rc_roll *roll);
 
 /* Reads the common names of an entry of another version, and that it has a version. *roll is foreign. */
 bool rc_roll_read_foreign(struct rc_str text, struct rc_roll *roll);
 
-/* Goes through the ranges of roll.tasks: takes one from *rest. False at the end,
- * where *rest has become absent; false, too, with *rest untouched, for what is
- * no range of ranks. */
+/* Goes through the ranges of roll.tasks: takes one from *rest. False at the end, where *rest has become absent; false,
+ * too, with *rest untouched, for what is no range of ranks. */
 bool rc_roll_next_range(struct rc_str *rest, uint32_t *first, uint32_t *last);
 
 struct rc_answer {
@@ -163,12 +160,10 @@ struct rc_answer {
     struct rc_messages findings;
 };
 
-/* Writes an answer and a NUL; of the findings the first RC_FINDINGS_MAX,
- * bytes that are not printable ASCII as `?`. NULL, and the arena's text as
- * before, where it does not fit. */
+/* Writes an answer and a NUL; of the findings the first RC_FINDINGS_MAX, bytes that are not printable ASCII as `?`.
+ * NULL, and the arena's text as before, where it does not fit. */
 const char *rc_answer_write(const struct rc_answer *answer, struct rc_arena *arena);
 
-/* Reads an answer; texts of findings are copied into the arena, others are slices of the text. A finding whose
- * id this rollcall does not have is left out. False, with *answer untouched, if
- * it is none or does not fit. */
+/* Reads an answer; texts of findings are copied into the arena, others are slices of the text. A finding whose id this
+ * rollcall does not have is left out. False, with *answer untouched, if it is none or does not fit. */
 bool rc_answer_read(struct rc_str text, struct rc_answer *answer, struct rc_arena *arena);

@@ -29,21 +29,18 @@ struct rc_nvidia_gpu {
 /* Reads the file of the GPU that gpu->address names, and sets the rest. */
 void rc_nvidia_read_gpu(const char *folder, struct rc_nvidia_gpu *gpu);
 
-/* The GPUs below the folder, ordered by address: so are Slurm's indices and, with
- * CUDA_DEVICE_ORDER=PCI_BUS_ID, CUDA's. Returns how many there are: 0 where there
- * is no such folder, or more GPUs than there is room for. */
+/* The GPUs below the folder, ordered by address: so are Slurm's indices and, with CUDA_DEVICE_ORDER=PCI_BUS_ID, CUDA's.
+ * Returns how many there are: 0 where there is no such folder, or more GPUs than there is room for. */
 size_t rc_nvidia_read_gpus(const char *folder, struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX]);
 
 /* Which of the node's GPUs this process may open, without opening one.
  *
- * A device cgroup answers access(2) as it answers open(2): EPERM for what it
- * denies (both ask the kernel's inode_permission; seen with cgroup v1 and v2). No
- * driver is woken by it. Files: /dev/nvidia0 and on; where there are none of
- * these, /dev/dri/renderD128 and on, which AMD and Intel have.
+ * A device cgroup answers access(2) as it answers open(2): EPERM for what it denies (both ask the kernel's
+ * inode_permission; seen with cgroup v1 and v2). No driver is woken by it. Files: /dev/nvidia0 and on; where there are
+ * none of these, /dev/dri/renderD128 and on, which AMD and Intel have.
  *
- * A file's minor number is its GPU's place in the machine, unless the driver's
- * own files (above) give it another one: on some machines NVIDIA's minor
- * numbers do not follow the PCI addresses, and Slurm's and CUDA's indices do. */
+ * A file's minor number is its GPU's place in the machine, unless the driver's own files (above) give it another one:
+ * on some machines NVIDIA's minor numbers do not follow the PCI addresses, and Slurm's and CUDA's indices do. */
 
 /* Fills in here->gpu_files, gpu_files_open, gpus_open and gpu_files_amd. What
  * cannot be read counts as not there. Thread safety: as safe as *here. */

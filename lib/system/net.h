@@ -24,9 +24,8 @@ struct rc_interface {
 /* Writes at most RC_INTERFACES_MAX entries, those with an address first; returns their number. */
 unsigned rc_interfaces(struct rc_interface list[RC_INTERFACES_MAX]);
 
-/* Writes the name of the interface that has an address, or by which this node
- * reaches it: the kernel's choice of a route. Nothing is sent. False for loopback
- * and where there is no route. */
+/* Writes the name of the interface that has an address, or by which this node reaches it: the kernel's choice of a
+ * route. Nothing is sent. False for loopback and where there is no route. */
 bool rc_interface_towards(const struct rc_netaddr *address, char name[RC_INTERFACE_SIZE]);
 
 /* A name's addresses, by the C library's resolver. Not for the preload.

@@ -9,9 +9,8 @@
 #include "base/cpuset.h"
 #include "base/text.h"
 
-/* Reads up to `size` bytes, and returns how many there were; 0 for a file that
- * is empty or cannot be read. A result of `size` means that there may be more.
- * Never waits for the other end of a FIFO. */
+/* Reads up to `size` bytes, and returns how many there were; 0 for a file that is empty or cannot be read. A result of
+ * `size` means that there may be more. Never waits for the other end of a FIFO. */
 size_t rc_file_read(const char *path, char *buffer, size_t size);
 
 /* Reads a file of the kernel's line by line, each without its end, until `take` returns true for one, and returns
@@ -34,9 +33,8 @@ size_t rc_process_command(uint32_t pid, char *buffer, size_t size);
 
 enum { RC_NODE_NAME_SIZE = 65 }; /* as in struct utsname */
 
-/* The range that the kernel takes outgoing connections' ports from
- * (/proc/sys/net/ipv4/ip_local_port_range, which covers IPv6 as well). Writes
- * 0,0 where it cannot be read. Four system calls, no allocation, no stdio. */
+/* The range that the kernel takes outgoing connections' ports from (/proc/sys/net/ipv4/ip_local_port_range, which
+ * covers IPv6 as well). Writes 0,0 where it cannot be read. Four system calls, no allocation, no stdio. */
 void rc_node_port_range(uint16_t *first, uint16_t *last);
 
 /* This node's own name into name, which is also returned; "" where there is none. */
@@ -57,18 +55,15 @@ bool rc_affinity_widest(struct rc_cpuset *set);
 
 /* Where rollcall itself lies, and what was installed with it.
  *
- * The kernel says from which file this code was mapped (/proc/self/maps), the
- * same way for the command, the libraries and the plugin, with or without a
- * libc; so an installed tree can be moved. Never fails: what cannot be found
- * is absent. */
+ * The kernel says from which file this code was mapped (/proc/self/maps), the same way for the command, the libraries
+ * and the plugin, with or without a libc; so an installed tree can be moved. Never fails: what cannot be found is
+ * absent. */
 
-/* The path `relative` ("../share/rollcall") from a file's folder, by names alone:
- * each leading "../" takes one folder off. Written to path, with a NUL after it;
- * absent where there are too few folders, or where it does not fit. */
+/* The path `relative` ("../share/rollcall") from a file's folder, by names alone: each leading "../" takes one folder
+ * off. Written to path, with a NUL after it; absent where there are too few folders, or where it does not fit. */
 struct rc_str rc_beside(struct rc_str file, const char *relative, char *path, size_t size);
 
-/* The path of a file `name` in the folder `relative` from this code's own. The
- * file need not be there. */
+/* The path of a file `name` in the folder `relative` from this code's own. The file need not be there. */
 struct rc_str rc_beside_file(const char *relative, const char *name, char *path, size_t size);
 
 /* The folder of the watch, if torch can load it from there: its module can be

@@ -35,23 +35,19 @@ int rc_port_bind(uint16_t port, int type, enum rc_port_binding binding);
 
 /* The master port: held, not guessed.
  *
- * The socket is bound exclusively, which fails where any program has the port. Then
- * it gets SO_REUSEADDR, and is never listened on. A listener that sets
- * SO_REUSEADDR itself (torch's TCPStore with either back end, IPv4 and dual
- * stack) may then take the port, in this process or another. Refused are, as
- * measured on Linux 6.18: a bind without SO_REUSEADDR, with SO_REUSEPORT, to
- * port 0, an outgoing connection, and a second holder. The kernel knows no
- * owner of a port: any program that asks for this very number with SO_REUSEADDR
- * gets it. So this keeps accidents away, not attackers. */
+ * The socket is bound exclusively, which fails where any program has the port. Then it gets SO_REUSEADDR, and is never
+ * listened on. A listener that sets SO_REUSEADDR itself (torch's TCPStore with either back end, IPv4 and dual stack)
+ * may then take the port, in this process or another. Refused are, as measured on Linux 6.18: a bind without
+ * SO_REUSEADDR, with SO_REUSEPORT, to port 0, an outgoing connection, and a second holder. The kernel knows no owner of
+ * a port: any program that asks for this very number with SO_REUSEADDR gets it. So this keeps accidents away, not
+ * attackers. */
 
-/* Holds a TCP port, for IPv4 and, where the node has it, IPv6. It stays held in what
- * this process becomes by exec. The descriptor has a high number (200 and up where the
- * limit allows), because programs may count on low ones. Returns it, or -errno
- * (-EADDRINUSE: another program has the port). */
+/* Holds a TCP port, for IPv4 and, where the node has it, IPv6. It stays held in what this process becomes by exec. The
+ * descriptor has a high number (200 and up where the limit allows), because programs may count on low ones. Returns it,
+ * or -errno (-EADDRINUSE: another program has the port). */
 int rc_port_hold(uint16_t port);
 
-/* The number of a held port; 0 where fd is no held port. (rc_port_hold(0) leaves
- * the choice to the kernel.) */
+/* The number of a held port; 0 where fd is no held port. (rc_port_hold(0) leaves the choice to the kernel.) */
 uint16_t rc_port_number(int fd);
 
 /* Gives a held port back. Does nothing for a negative fd. */
@@ -59,9 +55,8 @@ void rc_port_release(int fd);
 
 /* The kernel's list of TCP sockets of this network namespace, by local port.
  *
- * A socket that is bound but neither listens nor is connected (a port that
- * rollcall holds, until the application listens on it) is not in the list.
- * Freestanding with ROLLCALL_RAW_SYSCALLS. */
+ * A socket that is bound but neither listens nor is connected (a port that rollcall holds, until the application
+ * listens on it) is not in the list. Freestanding with ROLLCALL_RAW_SYSCALLS. */
 
 enum { RC_TCP_TIME_WAIT = 6, RC_TCP_LISTEN = 10 };
 

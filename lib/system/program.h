@@ -43,10 +43,9 @@ struct rc_program {
                   then (above); -1 where it sends none */
 };
 
-/* Runs it and takes all that it writes, with a NUL after it, also where it fails. Its standard error
- * is /dev/null, unless with_errors. Returns the number of bytes, or -errno:
- * -ETIMEDOUT where it had to be killed, -EMSGSIZE where it wrote more than
- * size - 1, another one where it could not be started. *status is as waitpid writes it. Leaves no
+/* Runs it and takes all that it writes, with a NUL after it, also where it fails. Its standard error is /dev/null,
+ * unless with_errors. Returns the number of bytes, or -errno: -ETIMEDOUT where it had to be killed, -EMSGSIZE where it
+ * wrote more than size - 1, another one where it could not be started. *status is as waitpid writes it. Leaves no
  * descriptor open but *kept, which is not closed on exec; and no process but one that cannot be killed yet. */
 ssize_t rc_program_run(const struct rc_program *program, char *output, size_t size, int *status);
 
@@ -58,17 +57,15 @@ bool rc_program_not_loaded(ssize_t n, int status);
  * "failed="; absent where it does not. */
 struct rc_str rc_program_reason(struct rc_str output, const char *word);
 
-/* As rc_program_run, for a program of our own that says one line at most, or
- * failed=WHY. 0 with that line in `line`, without its newline; -ETIMEDOUT, with nothing there; or -EIO
- * with the reason there: WHY, or how the program ended. */
+/* As rc_program_run, for a program of our own that says one line at most, or failed=WHY. 0 with that line in `line`,
+ * without its newline; -ETIMEDOUT, with nothing there; or -EIO with the reason there: WHY, or how the program ended. */
 int rc_program_line(const struct rc_program *program, char *line, size_t size);
 
 /* Signals as a program expects them: slurmstepd and launchers block and ignore
  * some. Sets the attributes' flags, with `more` of them. 0 or an errno. */
 int rc_program_signals(posix_spawnattr_t *attributes, short more);
 
-/* Waits before a task ends without its command: 200 ms if it has said why itself (`said`), 500 ms if another task
- * of the launch says it. A launcher ends the other tasks with the first one that fails. What still comes then is
- * dropped, also of lines that were written before: with srun --kill-on-bad-exit of 22.05, 35 of 40 arrived.
- * Thread-safe. */
+/* Waits before a task ends without its command: 200 ms if it has said why itself (`said`), 500 ms if another task of
+ * the launch says it. A launcher ends the other tasks with the first one that fails. What still comes then is dropped,
+ * also of lines that were written before: with srun --kill-on-bad-exit of 22.05, 35 of 40 arrived. Thread-safe. */
 void rc_last_line_wait(bool said);

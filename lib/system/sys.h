@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sys.h - the few system calls that plugin, command and preload share.
  *
- * Each returns what the kernel does: a result, or -errno. In hosted builds they go
- * through libc's syscall(); with ROLLCALL_RAW_SYSCALLS (the preload, which links no
- * libc) they are the instructions themselves, on x86_64, aarch64, ppc64le and riscv64.
- * On another machine they all answer -ENOSYS, and the preload goes without what needs
- * them (holding the port, reading the port range).
+ * Each returns what the kernel does: a result, or -errno. In hosted builds they go through libc's syscall(); with
+ * ROLLCALL_RAW_SYSCALLS (the preload, which links no libc) they are the instructions themselves, on x86_64, aarch64,
+ * ppc64le and riscv64. On another machine they all answer -ENOSYS, and the preload goes without what needs them
+ * (holding the port, reading the port range).
  */
 #pragma once
 
