@@ -109,13 +109,28 @@ upgraded_step()
     [ ! -s "$err" ] || explain "something was said"
 }
 
+# replaces FROM: its files are put beside those of $shared/live, which slurmd and the running step have mapped, and renamed
+replaces()
+{
+    (cd "$shared/$1" && find bin lib libexec -type f) | while IFS= read -r file; do
+        cp -p "$shared/$1/$file" "$shared/live/$file.new"
+        mv "$shared/live/$file.new" "$shared/live/$file"
+    done
+}
+
+# bats test_tags=series
 @test "a step that runs while its nodes get another release runs on, and is told why it has no roll there" {
-    on login srun --ddp -N2 -n2 sh -c 'echo started; sleep 15; echo "ended $RANK"' > "$BATS_TEST_TMPDIR/long" 2>&1 3>&- &
+    cp -a "$shared/alike" "$shared/live"
+    gets live login n1 n2 n3 n4
+    login srun --ddp -N2 -n2 sh -c 'echo started; sleep 10; echo "ended $RANK"' > "$BATS_TEST_TMPDIR/long" 2>&1 3>&- &
     until [ "$(grep -c started "$BATS_TEST_TMPDIR/long")" = 2 ]; do sleep 0.2; done
-    gets other n1 n2 n3 n4 login
+    replaces other
     attempt 30 srun --jobid="$(login squeue --noheader -o %i)" --overlap -N1 -n1 rollcall check
     failed
-    said "does not answer: this node's rollcall and the server's $old do not understand each other "
+    said "does not answer: this node's rollcall and the server's $new do not understand each other "
     wait $!
     [ "$(grep -c ended "$BATS_TEST_TMPDIR/long")" -eq 2 ]
+    upgraded_step
+    one_port 4
+    [ ! -s "$err" ] || explain "something was said"
 }
