@@ -39,14 +39,15 @@ static int explain_identity(const struct rc_result *result)
     for (enum rc_field field = 0; field < RC_FIELD_COUNT; field++) {
         uint32_t value = result->identity.field[field];
 
-        if (value == RC_UNKNOWN)
+        if (value == RC_UNKNOWN) {
             printf("  %s: %s\n", cli_fields[field].name,
                    result->mode == RC_MODE_LAUNCHER ? "given by the command to the workers that it starts"
                                                     : "not known");
-        else
-            printf("  %s%s = %u%s\n", paint_on(PAINT_STRONG), cli_fields[field].name, value, paint_off());
-        if (value != RC_UNKNOWN && (cli_report_detail("what", cli_fields[field].meaning) < 0 ||
-                                    cli_report_detail("from", cli_report_field_source(result, field)) < 0))
+            continue;
+        }
+        printf("  %s%s = %u%s\n", paint_on(PAINT_STRONG), cli_fields[field].name, value, paint_off());
+        if (cli_report_detail("what", cli_fields[field].meaning) < 0 ||
+            cli_report_detail("from", cli_report_field_source(result, field)) < 0)
             return -1;
     }
     return 0;

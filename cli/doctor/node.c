@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
-#include <dirent.h>
+#include <glob.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -55,21 +55,11 @@ void doctor_step(struct findings *findings, const struct rc_result *result)
 
 enum { LEAST_FILES = 4096, MANY_NODES = 4, LEAST_SHM_MIB = 256, LEAST_LOCKED_MIB = 1024 };
 
-/* The number in a variable; RC_UNKNOWN where it is unset or not a number. */
-static uint32_t variable_number(const char *name)
-{
-    const char *text = getenv(name);
-    uint32_t value;
-
-    return text && rc_parse_u32(rc_str(text), UINT16_MAX, &value) ? value : RC_UNKNOWN;
-}
-
 /* Skips a task that rollcall has set up: there rollcall has widened the list, or
  * printed RC901 or RC902. */
-static void check_hidden_gpus(struct findings *findings, const struct rc_result *result, uint32_t seen)
+static void check_hidden_gpus(struct findings *findings, const struct rc_result *result, uint32_t given, uint32_t seen)
 {
     uint32_t tasks = result->identity.field[RC_LOCAL_WORLD_SIZE];
-    uint32_t given = variable_number("SLURM_GPUS_ON_NODE");
 
     if (result->mode == RC_MODE_WORKER && !getenv(RC_STAMP) && tasks != RC_UNKNOWN && tasks > 1 && seen == 1 &&
         given != RC_UNKNOWN && given >= tasks)
@@ -78,10 +68,9 @@ static void check_hidden_gpus(struct findings *findings, const struct rc_result 
 }
 
 /* Checks only where the driver's files exist: containers and other vendors have none. */
-static void check_missing_gpus(struct findings *findings, uint32_t seen)
+static void check_missing_gpus(struct findings *findings, uint32_t given, uint32_t seen)
 {
     uint32_t there = access("/dev/nvidiactl", F_OK) == 0 ? rc_node_gpus() : RC_UNKNOWN;
-    uint32_t given = variable_number("SLURM_GPUS_ON_NODE");
 
     if (given != RC_UNKNOWN && given > 0 && seen == 0)
         doctor_findings_add(findings, FINDING_D303, NULL, 0, NULL,
@@ -113,16 +102,13 @@ static void check_cores(struct findings *findings, const struct rc_result *resul
                         workers, workers == 1 ? "" : "s");
 }
 
-static bool has_entries(const char *path)
+static bool has_infiniband(void)
 {
-    DIR *folder = opendir(path);
-    bool found = false;
+    glob_t cards = { .gl_pathc = 0 };
 
-    for (const struct dirent *entry; folder && !found && (entry = readdir(folder));)
-        found = entry->d_name[0] != '.';
-    if (folder)
-        closedir(folder);
-    return found;
+    glob("/sys/class/infiniband/*", GLOB_NOSORT, NULL, &cards);
+    globfree(&cards);
+    return cards.gl_pathc > 0;
 }
 
 static void check_limits(struct findings *findings, const struct rc_result *result)
@@ -130,8 +116,8 @@ static void check_limits(struct findings *findings, const struct rc_result *resu
     uint32_t nodes = rc_identity_guess_nodes(result);
     struct rlimit limit;
 
-    if (has_entries("/sys/class/infiniband") && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
-        limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur >> 20 < LEAST_LOCKED_MIB)
+    if (has_infiniband() && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur >> 20 < LEAST_LOCKED_MIB)
         doctor_findings_add(findings, FINDING_D305, NULL, 0, NULL,
                             "ulimit -l is %llu KiB, and this node has InfiniBand",
                             (unsigned long long)limit.rlim_cur >> 10);
@@ -159,10 +145,13 @@ void doctor_node(struct findings *findings, const struct rc_result *result)
 {
     const char *list = getenv("CUDA_VISIBLE_DEVICES");
     uint32_t seen = list ? rc_count_devices(rc_str(list)) : RC_UNKNOWN; /* how many GPUs the list names */
+    uint32_t given;                                                     /* how many Slurm has given */
 
+    if (!rc_parse_u32(rc_env_get(&result->env, "SLURM_GPUS_ON_NODE"), UINT16_MAX, &given))
+        given = RC_UNKNOWN;
     if (result->launcher) {
-        check_hidden_gpus(findings, result, seen);
-        check_missing_gpus(findings, seen);
+        check_hidden_gpus(findings, result, given, seen);
+        check_missing_gpus(findings, given, seen);
     }
     check_cores(findings, result, seen);
     check_limits(findings, result);

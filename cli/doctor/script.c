@@ -41,17 +41,12 @@ static int check_readable(const char *path)
     return error ? -1 : 0;
 }
 
-static unsigned parse_line_number(const char *text)
-{
-    uint32_t value;
-
-    return rc_parse_u32(rc_str(text), INT32_MAX, &value) ? value : 0;
-}
-
 /* One line of main.py's output: its head says which there are. */
 static void add_answer(struct findings *findings, const struct doctor_slurm *slurm, char *line)
 {
     char *field[FIELDS] = { "", "", "", "", "", "" };
+    enum finding_id id;
+    uint32_t number = 0;
     unsigned count = 0;
 
     for (char *next = line; next && count < FIELDS; count++) {
@@ -60,18 +55,20 @@ static void add_answer(struct findings *findings, const struct doctor_slurm *slu
         if (next)
             *next++ = '\0';
     }
-    if (strcmp(field[0], "finding") == 0 && cli_catalogue_find_finding(field[1]) < FINDING_COUNT) {
-        doctor_findings_add(findings, cli_catalogue_find_finding(field[1]), field[2], parse_line_number(field[3]),
-                            field[5], "%s", field[4]);
-    } else if (strcmp(field[0], "fact") == 0 && strcmp(field[1], "mpi") == 0) {
-        doctor_slurm_type(findings, slurm, field[4], field[2], parse_line_number(field[3]));
-    } else if (strcmp(field[0], "fact") == 0 && strcmp(field[1], "openmpi") == 0) {
-        doctor_openmpi(findings, slurm, field[4], field[5], field[2], parse_line_number(field[3]));
-    } else if (strcmp(field[0], "fact") == 0 && strcmp(field[1], "ddp") == 0) {
-        doctor_ddp_option(findings, field[4], field[2], parse_line_number(field[3]));
-    } else if (strcmp(field[0], "fact") == 0) {
+    rc_parse_u32(rc_str(field[3]), INT32_MAX, &number);
+    id = cli_catalogue_find_finding(field[1]);
+    if (strcmp(field[0], "finding") == 0 && id < FINDING_COUNT)
+        doctor_findings_add(findings, id, field[2], number, field[5], "%s", field[4]);
+    else if (strcmp(field[0], "fact") != 0)
+        return;
+    else if (strcmp(field[1], "mpi") == 0)
+        doctor_slurm_type(findings, slurm, field[4], field[2], number);
+    else if (strcmp(field[1], "openmpi") == 0)
+        doctor_openmpi(findings, slurm, field[4], field[5], field[2], number);
+    else if (strcmp(field[1], "ddp") == 0)
+        doctor_ddp_option(findings, field[4], field[2], number);
+    else
         doctor_findings_add_fact(findings, field[1], "%s", field[2]);
-    }
 }
 
 /* Runs `python3 -I main.py`. False, with nothing added, where it fails or takes too long. */

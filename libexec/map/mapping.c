@@ -53,14 +53,8 @@ static void add_note(struct mapping *mapping, const char *format, ...)
     va_end(args);
 }
 
-/* Learns who this process is, where it is a task of a launch. */
-struct self {
-    uint32_t rank;
-    uint32_t local_rank;
-    uint32_t local_size;
-};
-
-static struct self find_self(void)
+/* The numbers of this process; all unknown where it is no task of a launch, or of another machine than the topology. */
+static const uint32_t *find_self(const struct mapping *mapping)
 {
     static struct rc_here_storage here;
     static struct rc_result result;
@@ -69,10 +63,9 @@ static struct self find_self(void)
 
     input_own(&input);
     context = (struct rc_context){ .env = input.env, .pid = input.pid, .ignore_stamp = true };
-    if (rc_here_resolve(&context, &here, &result) != RC_RESOLVED)
-        return (struct self){ RC_UNKNOWN, RC_UNKNOWN, RC_UNKNOWN };
-    return (struct self){ result.identity.field[RC_RANK], result.identity.field[RC_LOCAL_RANK],
-                          result.identity.field[RC_LOCAL_WORLD_SIZE] };
+    if (rc_here_resolve(&context, &here, &result) != RC_RESOLVED || mapping->file)
+        memset(result.identity.field, UINT8_MAX, sizeof(result.identity.field));
+    return result.identity.field;
 }
 
 static int out_of_memory(const struct mapping *mapping)
@@ -291,24 +284,23 @@ static int choose_gpus(struct mapping *mapping, const char *list)
 
 static int choose_tasks(struct mapping *mapping, const char *tasks)
 {
-    struct self self = { RC_UNKNOWN, RC_UNKNOWN, RC_UNKNOWN };
+    const uint32_t *self = find_self(mapping);
+    uint32_t here = self[RC_LOCAL_WORLD_SIZE];
 
     mapping->rank = mapping->local_rank = RC_UNKNOWN;
-    if (!mapping->file)
-        self = find_self();
     if (tasks) {
         if (!rc_parse_u32(rc_str(tasks), RC_PLACE_TASKS_MAX, &mapping->tasks) || mapping->tasks == 0) {
             console_fail("map: --tasks=%.64s is not a number of tasks, 1 to %d", tasks, RC_PLACE_TASKS_MAX);
             return -1;
         }
-    } else if (self.local_size != RC_UNKNOWN && self.local_size > 0 && self.local_size <= RC_PLACE_TASKS_MAX) {
-        mapping->tasks = self.local_size;
+    } else if (here > 0 && here <= RC_PLACE_TASKS_MAX) {
+        mapping->tasks = here;
     } else {
         mapping->tasks = mapping->chosen_count > 0 ? (unsigned)mapping->chosen_count : 1;
     }
-    if (self.local_size == mapping->tasks && self.local_rank < mapping->tasks) {
-        mapping->rank = self.rank;
-        mapping->local_rank = self.local_rank;
+    if (here == mapping->tasks && self[RC_LOCAL_RANK] < mapping->tasks) {
+        mapping->rank = self[RC_RANK];
+        mapping->local_rank = self[RC_LOCAL_RANK];
     }
     return 0;
 }
