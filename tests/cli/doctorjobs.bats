@@ -114,6 +114,9 @@ setup()
     done
     printf '#!/bin/sh\necho slurm 23.11.10\n' > bin/srun
     run -0 doctor job.sh
+    printf '#!/bin/sh\necho slurm 26.05.5\n' > bin/srun
+    environment=(SLURM_GPUS_PER_NODE=4) # in a shell of salloc --gpus-per-node=4
+    matches 1 '*error D535  command line:1*' doctor -- srun --ddp -N2 -n8 --gres=gpu:4 python train.py
 }
 
 @test "the jobs of README.md and docs/user.md, and the templates of docs/jobs: nothing is found" {

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""frameworks.py - packages that take over a part of a distributed program, so that the script need not do it."""
+"""frameworks.py - packages that take over a part of a distributed program, so that the script need not do it,
+and what Lightning's Trainer is told."""
+from source import UNKNOWN, literal
+from words import counted
 
 RANKS = "ranks"      # gives each process its rank, or finds it without RANK
 DATA = "data"        # divides the data among the ranks
@@ -35,6 +38,18 @@ TRAINERS = ("lightning.pytorch.Trainer", "pytorch_lightning.Trainer", "lightning
 FABRICS = ("lightning.Fabric", "lightning.fabric.Fabric", "lightning_fabric.Fabric")
 
 
+def devices(program, source, call, gpus, arguments=None):
+    """What Trainer is told of the processes of a node: (its argument or None, that in words, their number or None).
+    `gpus`: those that a task sees, None where that is not known."""
+    name = "devices" if "devices" in call.keywords else "gpus"  # of Lightning 1
+    size = call.argument(None, name)
+    if gpus and size is not None and literal(size) in ("auto", "-1", -1) and literal(
+            call.keywords.get("accelerator")) in ("auto", "gpu", "cuda", UNKNOWN):
+        return size, "%s are all %s" % (name, counted(gpus, "GPU")), gpus
+    number = program.number(source, size, arguments)
+    return size, "%s=%s" % (name, number), number
+
+
 def takes_over(program, part):
     """Whether a program imports a package that takes over this part."""
     return program.imports_any(*[package for package, (_, parts) in FRAMEWORKS.items() if part in parts])
@@ -48,3 +63,30 @@ def names(program):
     elif program.imports_any("torch") and not found:
         found.append("PyTorch")
     return found
+
+
+REMOVED = {
+    "gpus": 'accelerator="gpu", devices=N', "tpu_cores": 'accelerator="tpu", devices=N', "ipus": "devices=N",
+    "num_processes": 'accelerator="cpu", devices=N', "distributed_backend": 'strategy="ddp"',
+    "resume_from_checkpoint": "trainer.fit(model, ckpt_path=PATH)", "auto_select_gpus": 'devices="auto"',
+    "auto_scale_batch_size": "Tuner(trainer).scale_batch_size(model)", "auto_lr_find": "Tuner(trainer).lr_find(model)",
+    "replace_sampler_ddp": "use_distributed_sampler=True", "progress_bar_refresh_rate": "(leave it out)",
+    "weights_summary": "(leave it out)", "checkpoint_callback": "enable_checkpointing=True",
+    "amp_backend": "(leave it out)", "amp_level": "(leave it out)", "track_grad_norm": "(leave it out)",
+    "multiple_trainloader_mode": "(leave it out)", "move_metrics_to_cpu": "(leave it out)",
+}
+STRATEGIES = ("ddp", "ddp2", "ddp_spawn", "dp", "ddp_cpu", "horovod")
+
+
+def removed_arguments(program, report):
+    for source, call in program.calls(*TRAINERS):
+        gone = sorted(name for name in call.keywords if name in REMOVED)
+        backend = call.keywords.get("accelerator")
+        if gone:
+            report("D423", source.path, call.keywords[gone[0]].lineno,
+                   "Trainer(%s=...): Lightning 2 has no such argument" % gone[0],
+                   REMOVED[gone[0]].replace("=N", "=%s" % (program.number(source, call.keywords[gone[0]]) or "N")))
+        elif backend is not None and literal(backend) in STRATEGIES:
+            report("D423", source.path, backend.lineno,
+                   'Trainer(accelerator="%s"): Lightning 2 has no such accelerator' % literal(backend),
+                   'strategy="%s"' % literal(backend))

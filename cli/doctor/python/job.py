@@ -21,9 +21,8 @@ WRAPPERS = {"env", "time", "exec", "nohup", "stdbuf", "numactl", "taskset", "nsy
             "singularity", "rollcall", "command", "nice", "timeout", "conda", "uv", "poetry", "dlprof", "shifter",
             "podman", "podman-hpc", "ch-run", "catchsegv", "/bin/bash", "/usr/bin/env"}
 VALUE = r"(?:\"[^\"]*\"|'[^']*'|\$\([^)]*(?:\([^)]*\)[^)]*)*\)|`[^`]*`|[^\s\"'`])*"
-ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(" + VALUE + ")")
+ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?)=(" + VALUE + ")")
 BARE = re.compile(r"^\$(?:\w+|\{\w+(?::?[-=][^{}]*)?\})$")
-ADDITION = re.compile(r"^(?:export\s+)?([A-Za-z_]\w*)\+=(" + VALUE + r")\s*$")
 ARRAY = re.compile(r"^(?:(?:declare|local|readonly|export|typeset)\s+(?:-\w+\s+)*)?(\w+)(\+?)=\((.*)\)$", re.S)
 ELEMENTS = re.compile(r"^\$\{(\w+)\[[@*]\]\}$")
 # programs that take the name of another one, and do not start it; and modes of --ddp, which are none
@@ -38,7 +37,7 @@ SHELL_TEXT = re.compile(r"^-[a-z]*c$")
 NO_COMMAND = re.compile(r"^(export|if|for|while|case|\[)\b")
 RUNS = re.compile(r"(?<!\\)`|(?<!\\)\$\((?!\()")
 ARITHMETIC = re.compile(r"\$\(\(([^()]*)\)\)")
-ASSIGNMENTS = re.compile(r"^(?:[A-Za-z_]\w*=" + VALUE + r"\s*)+$")
+ASSIGNMENTS = re.compile(r"^(?:[A-Za-z_]\w*\+?=" + VALUE + r"\s*)+$")
 
 
 def hides(name, words):
@@ -81,7 +80,8 @@ class Job:
         self.options = Options()
         self.components = {}  # of a heterogeneous job, but the first: their options by their numbers, as texts
         self.text = []      # lines, as they are
-        self.directives = []
+        self.directives = []  # all that look so
+        self.given = []     # those of them that sbatch reads
         self.carriage = 0   # the first line that ends as on Windows
         self.lines = []     # (text, number): logical lines of the script
         self.exports = []   # (name, value as written, line)
@@ -101,7 +101,11 @@ class Job:
         self.has_default = False  # the plugin acts on steps that nobody has asked it for
 
     def is_slurm(self):
-        return any(not row.ignored for row in self.directives)
+        return bool(self.given)
+
+    def line_of(self, option):
+        """The line of the first directive with an option, or None."""
+        return next((row.line for row in self.given if option in row.options), None)
 
     def read(self, path):
         """A job script."""
@@ -121,10 +125,10 @@ class Job:
         if document:
             self.lost.append(("what follows <<%s" % document[0], "no line %s ends" % document[0], document[1]))
         self.directives = read_directives(text, lines)
-        for row in self.directives:
-            if not row.ignored:
-                component = self.components.setdefault(str(row.component), Options()) if row.component else self.options
-                component.update(row.options)
+        self.given = [row for row in self.directives if not row.ignored]
+        for row in self.given:
+            component = self.components.setdefault(str(row.component), Options()) if row.component else self.options
+            component.update(row.options)
         return lines
 
     def component(self, srun):
@@ -138,14 +142,12 @@ class Job:
             part = self.conditions(self.function_of(part))
             if self.function:
                 self.functions[self.function].append((part, number))
-            array, addition = ARRAY.match(part), ADDITION.match(part)
+            array = ARRAY.match(part)
             if array:
                 self.fill(*array.groups())
             elif EXPORT.match(part) or ASSIGNMENTS.match(part):
-                for name, value in ASSIGNMENT.findall(part):
-                    self.assign(name, value, number, test)
-            elif addition:
-                self.add(addition.group(1), addition.group(2), test)
+                for name, adds, value in ASSIGNMENT.findall(part):
+                    self.assign(name, adds, value, number, test)
             elif TEST.match(part):
                 test = part
             else:
@@ -176,8 +178,11 @@ class Job:
                 return part
             part = rest.strip()
 
-    def assign(self, name, value, number, test):
-        """Reads NAME=value. `test` is the condition before it, such as [ -z "$NAME" ] &&."""
+    def assign(self, name, adds, value, number, test):
+        """Reads NAME=value or NAME+=value. `test` is the condition before it, such as [ -z "$NAME" ] &&."""
+        self.doubt(name, adds and name not in self.variables or test, adds)
+        if adds:
+            value = "${%s}%s" % (name, bare(value))
         own = re.compile(r"\$(?:\{%s(?::?[-=]([^{}]*))?\}|%s\b)" % (name, name))
         asked = any(own.search(text) for text in self.around + [test])
         self.exports.append((name, "${%s:-%s}" % (name, value) if asked else value, number))
@@ -187,24 +192,18 @@ class Job:
             return match.group(0) if old is None else bare(old)
 
         self.variables[name] = own.sub(before, value)
-        if self.around or test:
+
+    def doubt(self, name, unsure, adds):
+        """Keeps track of names whose value is not certain."""
+        if self.around or unsure:
             self.doubtful.add(name)
-        else:
+        elif not adds:
             self.doubtful.discard(name)
 
     def fill(self, name, adds, elements):
         """Reads NAME=(...) or NAME+=(...)."""
-        if self.around or adds and name not in self.arrays:
-            self.doubtful.add(name)
-        elif not adds:
-            self.doubtful.discard(name)
+        self.doubt(name, adds and name not in self.arrays, adds)
         self.arrays[name] = (self.arrays.get(name, []) if adds else []) + split(elements)
-
-    def add(self, name, value, test):
-        """Reads NAME+=value."""
-        if name not in self.variables or self.around or test:
-            self.doubtful.add(name)
-        self.variables[name] = bare(self.variables.get(name, "")) + bare(value)
 
     def start(self, words, srun, number, depth=0):
         """Finds the command that srun, wrappers and `bash -c` run in the end."""

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 
-from frameworks import FABRICS, TRAINERS
+from frameworks import FABRICS, TRAINERS, devices
 from ranks import INIT
 from source import literal
 from words import Layout, bare, counted
@@ -167,8 +167,7 @@ class Step:
 
     def line_of(self, option):
         """The line of an option: srun's, else its #SBATCH line."""
-        rows = [row.line for row in self.job.directives if option in row.options and not row.ignored]
-        return rows[0] if rows and option not in (self.srun or {}) else self.line
+        return (None if option in (self.srun or {}) else self.job.line_of(option)) or self.line
 
     def place(self):
         return "%s:%d" % (os.path.basename(self.job.path), self.line) if self.job.batch else "the line given"
@@ -318,7 +317,7 @@ def cores(step, series, report):
 def data_loaders(step):
     for source in step.program.sources if step.program else []:
         for call in source.calls:
-            if call.name.split(".")[-1] == "DataLoader" and "num_workers" in call.keywords:
+            if call.last == "DataLoader" and "num_workers" in call.keywords:
                 number = step.program.number(source, call.keywords["num_workers"], step.launch.arguments)
                 if number:
                     return number
@@ -328,17 +327,19 @@ def data_loaders(step):
 def trainer_sizes(step, report):
     """Trainer(devices=, num_nodes=) against the step."""
     launch, layout, program = step.launch, step.layout, step.program
-    ddp = "ddp" in (step.srun or {}) or "ddp" in step.job.options
+    options, tasks = layout.options, layout.tasks_per_node
+    sees_all = not {"gpu-bind", "accel-bind"} & set(options) and (tasks == 1 or not layout.gpus_per_task)
+    # sbatch that is told of no task sets no SLURM_NTASKS: Lightning then starts a node's workers itself
+    is_told = step.srun is not None or bool({"ntasks", "ntasks-per-node", "ntasks-per-gpu"} & set(options))
+    starts_own = tasks == 1 and step.has_rollcall() or not is_told or launch.starts_workers()
     for source, call in program.calls(*TRAINERS, *FABRICS):
         if call.open:
             continue
-        size = call.argument(None, "devices", "gpus")
-        number = program.number(source, size, launch.arguments) if size is not None else None
-        tasks = layout.tasks_per_node
-        if number and number > 0 and tasks and number != tasks and not (tasks == 1 and ddp) and \
-                not launch.starts_workers():
-            report("D501", source.path, size.lineno, "devices=%d, but %s a node (%s)" % (
-                number, counted(tasks, "task"), step.place()), "srun --ntasks-per-node=%d" % number)
+        size, said, number = devices(program, source, call, layout.gpus_per_node if sees_all else None,
+                                     launch.arguments)
+        if (number or 0) > 0 and tasks not in (None, number) and not starts_own:
+            report("D501", source.path, size.lineno, "%s, but %s a node (%s)" % (
+                said, counted(tasks, "task"), step.place()), "srun --ntasks-per-node=%d" % number)
         nodes = call.argument(None, "num_nodes")
         count = 1 if nodes is None else program.number(source, nodes, launch.arguments)
         if count and layout.nodes and count != layout.nodes:
@@ -374,7 +375,7 @@ def idle(step, report):
             (layout.gpus_per_node or 0) < 2 or any(command.words[0] == "ray" for command in step.job.commands):
         return
     starters = ("spawn", "start_processes", "Process", "Trainer", "Fabric", "notebook_launcher")
-    spawns = any(call.name.split(".")[-1] in starters for source in program.sources for call in source.calls)
+    spawns = any(call.last in starters for source in program.sources for call in source.calls)
     source, call = next(program.calls(*INIT), (None, None))
     if source and not spawns and not program.says("DataParallel"):
         report("D505", source.path, call.line, "one task a node (%s), so one of its %d GPUs is used" % (
@@ -413,32 +414,6 @@ def openmpi(step):
     if tasks < 2 or kind is None or version is None or kind.startswith("pmix"):
         return None
     return kind, version
-
-
-REMOVED = {
-    "gpus": 'accelerator="gpu", devices=N', "tpu_cores": 'accelerator="tpu", devices=N', "ipus": "devices=N",
-    "num_processes": 'accelerator="cpu", devices=N', "distributed_backend": 'strategy="ddp"',
-    "resume_from_checkpoint": "trainer.fit(model, ckpt_path=PATH)", "auto_select_gpus": 'devices="auto"',
-    "auto_scale_batch_size": "Tuner(trainer).scale_batch_size(model)", "auto_lr_find": "Tuner(trainer).lr_find(model)",
-    "replace_sampler_ddp": "use_distributed_sampler=True", "progress_bar_refresh_rate": "(leave it out)",
-    "weights_summary": "(leave it out)", "checkpoint_callback": "enable_checkpointing=True",
-    "amp_backend": "(leave it out)", "amp_level": "(leave it out)", "track_grad_norm": "(leave it out)",
-    "multiple_trainloader_mode": "(leave it out)", "move_metrics_to_cpu": "(leave it out)",
-}
-STRATEGIES = ("ddp", "ddp2", "ddp_spawn", "dp", "ddp_cpu", "horovod")
-
-
-def removed_arguments(program, report):
-    for source, call in program.calls(*TRAINERS):
-        gone = sorted(name for name in call.keywords if name in REMOVED)
-        backend = call.keywords.get("accelerator")
-        if gone:
-            report("D423", source.path, call.keywords[gone[0]].lineno,
-                   "Trainer(%s=...): Lightning 2 has no such argument" % gone[0], REMOVED[gone[0]])
-        elif backend is not None and literal(backend) in STRATEGIES:
-            report("D423", source.path, backend.lineno,
-                   'Trainer(accelerator="%s"): Lightning 2 has no such accelerator' % literal(backend),
-                   'strategy="%s"' % literal(backend))
 
 
 def check(step, series, report):

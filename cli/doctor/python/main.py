@@ -69,7 +69,7 @@ def emit_program(program, report):
 def check_program(program, nodes, report):
     mixed.check(program, report)
     ranks.check_program(program, report)
-    launching.removed_arguments(program, report)
+    frameworks.removed_arguments(program, report)
     devices.check(program, nodes, report)
     master.check_program(program, nodes, report)
 
@@ -137,7 +137,7 @@ def check_step(step, series, report):
 
 
 def check_job(job, steps, series, report):
-    scripts.check(job, steps, report)
+    scripts.check(job, steps, series, report)
     master.check_job(job, steps, report)
     ranks.check_job(job, steps, report)
     for step in steps.all:

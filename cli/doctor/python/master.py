@@ -10,8 +10,8 @@ from words import bare, unquoted
 LOOPBACK = re.compile(r"^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\]|0\.0\.0\.0)$")
 URL = re.compile(r"^tcp://(\[[0-9a-fA-F:]+\]|[^:/]*):(\d+)")
 OWN_NAME = ("socket.gethostname", "platform.node", "socket.getfqdn", "os.uname")
-WHOLE_LIST = "MASTER_ADDR is the whole list of nodes, such as n[01-04]"
-TYPED_THERE = "MASTER_ADDR is SLURM_LAUNCH_NODE_IPADDR, where sbatch or srun was typed"
+WHOLE_LIST = "%s is the whole list of nodes, such as n[01-04]"
+TYPED_THERE = "%s is SLURM_LAUNCH_NODE_IPADDR, where sbatch or srun was typed"
 OWN_HOST = "each process takes its own host for MASTER_ADDR"
 LEAVE_OUT = "(leave the line out: the launcher sets MASTER_ADDR)"
 LISTS = ("SLURM_NODELIST", "SLURM_JOB_NODELIST", "SLURM_STEP_NODELIST")
@@ -127,9 +127,9 @@ def addresses(program, nodes, report):
             elif nodes == 1:  # the "list" is a name: each process's own
                 continue
             elif names & set(LISTS) and source.variable(node):
-                report("D409", source.path, setting.line, WHOLE_LIST, LEAVE_OUT)
+                report("D409", source.path, setting.line, WHOLE_LIST % setting.name, LEAVE_OUT)
             elif "SLURM_LAUNCH_NODE_IPADDR" in names:
-                report("D410", source.path, setting.line, TYPED_THERE, LEAVE_OUT)
+                report("D410", source.path, setting.line, TYPED_THERE % setting.name, LEAVE_OUT)
             elif names & set(OWN_NAME) and not starts_workers(program) and not single(setting):
                 report("D411", source.path, setting.line, OWN_HOST, LEAVE_OUT)
 
@@ -242,11 +242,13 @@ def check_program(program, nodes, report):
 
 
 ENDPOINTS = ("rdzv_endpoint", "master_addr", "main_process_ip")
-ADDRESS = re.compile(r"--(rdzv[_-]endpoint|master[_-]addr|main_process_ip)[= ]+[\"']?([^\s\"']+)")
+ADDRESS = re.compile(r"--(rdzv[_-]endpoint|master[_-]addr|main[_-]process[_-]ip)[= ]+[\"']?([^\s\"']+)")
+COPY = re.compile(r"^\$\{?(\w+)\}?(?:[:)]|$)")  # also with a port behind it, or at the end of an array
 HOST_OF_TASK = re.compile(
     r"\bMASTER_ADDR=[\"']?(\$\(\s*hostname[^)]*\)|`hostname[^`]*`|\$\{?(HOSTNAME|SLURMD_NODENAME)\b)")
-FALLBACK = re.compile(r"\|\|\s*echo\s+[\"']?(localhost|127\.\d+\.\d+\.\d+)")
-FIRST_NODE = 'MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'
+# the batch script is no step: it has no SLURM_STEP_NODELIST
+FALLBACK = re.compile(r"(?:\|\|\s*echo\s+|\$\{SLURM_STEP_NODELIST:?-)[\"']?(localhost|127\.\d+\.\d+\.\d+)")
+FIRST_NODE = '%s=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'
 
 
 def endpoints(job, steps, report):
@@ -259,13 +261,17 @@ def endpoints(job, steps, report):
                        "srun --ddp %s SCRIPT" % step.launch.title())
 
 
-def launch_node(job, report):
-    """$SLURM_LAUNCH_NODE_IPADDR, which only the tasks of a step have, in a line that the batch shell expands."""
+def expanded(job, nodes, report):
+    """An address in a launcher's options that the batch shell expands: $SLURM_LAUNCH_NODE_IPADDR or a fallback."""
     for line, number in job.lines:
-        found = ADDRESS.search(unquoted(line))
+        text = unquoted(line)
+        found = ADDRESS.search(text)
         if found and re.match(r"\$\{?SLURM_LAUNCH_NODE_IPADDR", found.group(2)):
-            report("D410", job.path, number, "--%s is SLURM_LAUNCH_NODE_IPADDR, where sbatch or srun was typed" %
-                   found.group(1), "srun --ddp torchrun SCRIPT")
+            report("D410", job.path, number, "--" + TYPED_THERE % found.group(1), "srun --ddp torchrun SCRIPT")
+        fallback = FALLBACK.search(text, found.start()) if found and nodes > 1 else None
+        if fallback:
+            report("D404", job.path, number, "--%s falls back to %s" % (found.group(1), fallback.group(1)),
+                   "srun --ddp torchrun SCRIPT")
 
 
 def in_tasks(line):
@@ -288,7 +294,6 @@ def own_host(job, report):
                    "export MASTER_ADDR=$(hostname)   (in the batch script, before srun)")
 
 
-HEADS = ("MASTER_ADDR", "HEAD_NODE", "MASTER_IP", "head_node_ip")
 PORTS = ("MASTER_PORT", "RDZV_PORT", "MAIN_PROCESS_PORT")
 HELD = "(leave the line out: srun --ddp holds a free port)"
 LEAST, LARGEST = 1024, 65535
@@ -311,32 +316,46 @@ def drawn(value):
     return base, base + (min(int(found.group(2)) - 1, MOST_RANDOM) if found.group(2) else MOST_RANDOM)
 
 
-def master_address(job, value, number, nodes, report):
-    """MASTER_ADDR=value in a job script."""
-    if is_loopback(value) and nodes > 1:
-        report("D404", job.path, number, 'MASTER_ADDR is "%s" on %d nodes' % (value, nodes),
+def heads(job):
+    """The variables that say where rank 0 is: MASTER_ADDR, those of a launcher's options, and what they copy."""
+    names = {"MASTER_ADDR"}
+    given = [("MASTER_ADDR", found.group(2), 0) for line, _ in job.lines for found in ADDRESS.finditer(line)]
+    for name, value, _ in given + job.exports[::-1]:
+        copied = COPY.match(bare(value))
+        if copied and name in names:
+            names.add(copied.group(1))
+    return names
+
+
+def head_address(job, export, nodes, report):
+    """MASTER_ADDR=value and its like in a job script."""
+    name, value, number = export
+    first = FIRST_NODE % name
+    fallback = FALLBACK.search(value) if nodes > 1 else None
+    if fallback:
+        report("D404", job.path, number, "%s falls back to %s" % (name, fallback.group(1)), first)
+    elif name == "MASTER_ADDR" and is_loopback(bare(value)) and nodes > 1:  # endpoints() has the others
+        report("D404", job.path, number, 'MASTER_ADDR is "%s" on %d nodes' % (bare(value), nodes),
                "(leave the line out: srun --ddp sets it)")
-    elif re.match(r"^\$\{?SLURM_(JOB_|STEP_)?NODELIST\}?$", value):
-        report("D409", job.path, number, WHOLE_LIST, FIRST_NODE)
+    elif re.match(r"^\$\{?SLURM_(JOB_|STEP_)?NODELIST\}?$", bare(value)):
+        report("D409", job.path, number, WHOLE_LIST % name, first)
     elif "SLURM_LAUNCH_NODE_IPADDR" in value:
-        report("D410", job.path, number, TYPED_THERE, FIRST_NODE)
+        report("D410", job.path, number, TYPED_THERE % name, first)
     elif re.search(r"\bhostname\s+(-I|--all-ip-addresses|-i\b|--ip-address)", value) and nodes > 1:
-        report("D519", job.path, number, "MASTER_ADDR is the first address that `hostname` finds", FIRST_NODE)
+        report("D519", job.path, number, "%s is the first address that `hostname` finds" % name, first)
 
 
 def exports(job, steps, nodes, report):
     """What the variables of a job are set to."""
     may_speak_gloo = not steps.all or any(step.program is None or speaks_gloo(step.program) for step in steps.all)
+    names = heads(job)
     for name, value, number in job.exports:
         plain = bare(value)
-        found = FALLBACK.search(value) if name in HEADS and nodes > 1 else None
         numbers = drawn(value.strip("\"")) if name in PORTS else None
-        if found:
-            report("D404", job.path, number, "%s falls back to %s" % (name, found.group(1)), FIRST_NODE)
         if numbers and (numbers[0] < LEAST or numbers[1] > LARGEST):
             report("D533", job.path, number, "%s is any number from %d to %d" % ((name,) + numbers), HELD)
-        if name == "MASTER_ADDR":
-            master_address(job, plain, number, nodes, report)
+        if name in names:
+            head_address(job, (name, value, number), nodes, report)
         elif name == "MASTER_PORT" and re.match(r"^\d+$", plain) and "exclusive" not in job.options:
             report("D403", job.path, number, "MASTER_PORT is always %s" % plain, HELD)
         elif name == "GLOO_SOCKET_IFNAME" and not_concrete(plain) and may_speak_gloo:
@@ -359,7 +378,7 @@ def check_job(job, steps, report):
     if job.batch:
         exports(job, steps, nodes, report)
     endpoints(job, steps, report)
-    launch_node(job, report)
+    expanded(job, nodes, report)
     if nodes > 1:
         own_host(job, report)
     for step in steps.all:

@@ -60,8 +60,8 @@ class Program:
 
     def calls_to(self, function):
         """The calls of a function of the program's own, as far as its name tells."""
-        return [call for source in self.sources for call in source.calls if not call.name.startswith(
-            ("torch.", "numpy.")) and function.name in (call.last, call.name.split(".")[-1])]
+        return [call for source in self.sources for call in source.calls
+                if call.last == function.name and not call.name.startswith(("torch.", "numpy."))]
 
     def is_reached(self, stack, is_open, depth=4):
         """Whether a place is reached through open places alone: it, and some call of the function that it is in."""

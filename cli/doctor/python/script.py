@@ -6,7 +6,7 @@ import difflib
 import os
 import re
 
-from frameworks import DEVICES, FABRICS, NODES, TRAINERS, takes_over
+from frameworks import DEVICES, FABRICS, NODES, TRAINERS, devices, takes_over
 from ranks import INIT, MISSPELT, starts_workers
 from words import KNOWN, SIZES, bash_refuses, interpreter, unquoted
 
@@ -21,8 +21,7 @@ def refused(job, report):
     if not job.batch or not job.text:
         return
     first = job.text[0]
-    real = [row for row in job.directives if not row.ignored]
-    if real and not first.startswith("#!"):
+    if job.given and not first.startswith("#!"):
         report("D523", job.path, 1, "the first line is not #!: sbatch takes no such script", "#!/bin/bash")
     if job.carriage:
         report("D523", job.path, job.carriage, "the line ends with a carriage return: sbatch takes no such script",
@@ -36,7 +35,7 @@ def refused(job, report):
 def ignored_directives(job, report):
     """Lines that sbatch leaves out. One that is commented out on purpose looks the same: a size that no other line
     gives, or #sbatch, is none of those."""
-    given = {name for row in job.directives if not row.ignored for name in row.options}
+    given = {name for row in job.given for name in row.options}
     late_rows = [row for row in job.directives if row.ignored.startswith("line")]
     for row in job.directives:
         late = row in late_rows
@@ -51,10 +50,9 @@ def ignored_directives(job, report):
 
 
 def directive_variables(job, report):
-    for row in job.directives:
+    for row in job.given:
         for name, value in row.options.items():
-            found = VARIABLE.search(value)
-            if found and not row.ignored and name not in TEXTS and "'" not in value:
+            if VARIABLE.search(value) and name not in TEXTS and "'" not in value:
                 report("D521", job.path, row.line, "--%s=%s: sbatch expands no variable" % (name, value),
                        "#SBATCH --%s=NUMBER, or sbatch --%s=%s %s" % (name, name, value, job.path.split("/")[-1]))
 
@@ -75,7 +73,7 @@ MODES = ("worker", "launcher", "auto", "off")
 def options(job, report):
     """Names that Slurm does not have; srun --ddp worker, whose mode is taken for the command; srun -pmix, which asks for
     a partition."""
-    rows = [(row.line, row.options, "sbatch") for row in job.directives if not row.ignored]
+    rows = [(row.line, row.options, "sbatch") for row in job.given]
     rows += [(command.line, command.srun, "srun") for command in job.commands if command.srun]
     for line, names, program in rows:
         for name in names:
@@ -91,6 +89,30 @@ def options(job, report):
         if MPI_TYPE.match(partition) and job.options.get("partition") != partition:
             report("D534", job.path, command.line, "srun -p%s asks for a partition named %s" % (partition, partition),
                    "srun --mpi=p%s" % partition)
+
+
+GPU = re.compile(r"(?:^|,)(?:gres/)?gpu[:=]?([^,]*)")
+
+
+def gpus_twice(job, series, report):
+    """--gres=gpu beside --gpus-per-node, which sbatch and salloc set as SLURM_GPUS_PER_NODE: an error since Slurm 26.05
+    (its commit 1a2bc58796), also with srun --gpus, which leaves set_by_env of the variable as it is (26.05.5)."""
+    if series and series < (26, 5):
+        return
+    unset = any(re.search(r"(\bunset|-u)\s.*\bSLURM_GPUS_PER_NODE\b", line) for line, _ in job.lines)
+    handed_on = None if unset or job.components else job.options.get(
+        "gpus-per-node", None if job.batch else os.environ.get("SLURM_GPUS_PER_NODE"))
+    rows = [(job.line_of("gres") or 1, job.options, "sbatch", None)]
+    rows += [(command.line, command.srun, "srun", handed_on) for command in job.commands if command.srun]
+    for line, given, program, variable in rows:
+        found = GPU.search(given.get("gres", ""))
+        other = given.get("gpus-per-node", variable)
+        if found and other:
+            text = "%s has --gres=%s beside %s=%s" % (
+                program, given["gres"], "--gpus-per-node" if "gpus-per-node" in given else "SLURM_GPUS_PER_NODE", other)
+            report("D535" if series else "D422", job.path, line, text if series else
+                   "not looked at: whether %s, which Slurm 26.05 refuses; this one's version is not known" % text,
+                   "%s --gpus-per-node=%s, without --gres=gpu" % (program, found.group(1) or "1"))
 
 
 PER_TASK = re.compile(r"(?<!\\)\$\{?(SLURM_PROCID|SLURM_NODEID|SLURM_LOCALID)\b")
@@ -176,12 +198,12 @@ def is_reached(job, launches):
                for command in job.commands) or any(launch.kind == "mpirun" for launch in launches)
 
 
-def waits(program):
-    """Whether a program is one process of several, and starts none of the others."""
+def waits(program, gpus):
+    """Whether a program is one process of several, and starts none of the others. `gpus`: of a node."""
     if starts_workers(program):
         return False
     for source, call in program.calls(*TRAINERS, *FABRICS):
-        return (program.number(source, call.argument(None, "devices")) or 0) > 1
+        return (devices(program, source, call, gpus)[2] or 0) > 1
     return any(program.calls(*INIT))
 
 
@@ -212,7 +234,7 @@ def several_tasks(job, step, whole, report):
     launch, program, tasks = step.launch, step.program, whole.tasks_per_node
     if launch.kind != "python" or not tasks or tasks < 2 or starts_others(program):
         return
-    if waits(program) if program else tasks == whole.gpus_per_node:
+    if waits(program, whole.gpus_per_node) if program else tasks == whole.gpus_per_node:
         report("D525", job.path, step.line, "%d tasks, but this runs once: there is no srun" % tasks,
                "srun --ddp " + " ".join(launch.command.words[:3]))
 
@@ -246,15 +268,14 @@ def signals(job, steps, report):
         if step.launch.kind != "torchrun" or step.srun is None or "signals_to_handle" in step.launch.options or \
                 signal in TOLD and step.has_rollcall():
             continue
-        row = next((row.line for row in job.directives if "signal" in row.options and not row.ignored), 1)
-        report("D531", job.path, row, "--signal=%s ends torchrun (line %d), which handles SIGTERM, SIGINT, SIGHUP and "
+        report("D531", job.path, job.line_of("signal") or 1, "--signal=%s ends torchrun (line %d), which handles SIGTERM, SIGINT, SIGHUP and "
                "SIGQUIT alone" % (job.options["signal"], step.line),
                "torchrun --signals-to-handle=SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIG%s, or srun --ddp torchrun"
                % signal)
         return
 
 
-def check(job, steps, report):
+def check(job, steps, series, report):
     refused(job, report)
     if job.batch:
         ignored_directives(job, report)
@@ -262,5 +283,6 @@ def check(job, steps, report):
         misspelt_variables(job, report)
         too_early(job, steps, report)
     options(job, report)
+    gpus_twice(job, series, report)
     forgotten(job, steps, report)
     signals(job, steps, report)

@@ -92,7 +92,7 @@ class Call:
 
     def __init__(self, name, node, stack):
         self.name = name
-        self.last = getattr(node.func, "attr", name)  # "cuda" of f(x).cuda()
+        self.last = getattr(node.func, "attr", name.split(".")[-1])  # "cuda" of f(x).cuda()
         self.node = node
         self.line = node.lineno
         self.stack = stack

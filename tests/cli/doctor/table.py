@@ -3,8 +3,9 @@
 
 FOLDER has the doctor's main.py. Each row of rows.txt is
 
-    == ID PLACE: what is wrong      (or "nothing", where all of the row is right)
+    == ID PLACE: what is wrong      (or "nothing", where all of the row is right; "ID PLACE and ID PLACE": two)
     $ ARGUMENT...                   (the command line; else it is job.sh)
+    % SERIES                        (of Slurm; else it is 24.05)
     = TEXT                          (a part of what the finding says, or would change)
     LINE...                         (the first argument's file; a job script without its #!/bin/bash)
     -- NAME                         (another file; train.py and other.py are there, empty, where the row has none)
@@ -12,7 +13,7 @@ FOLDER has the doctor's main.py. Each row of rows.txt is
     ~ LINE                          (in the right one this is in place of the line above; "~" alone: nothing is)
     -- right                        (another right one; of what is not given it has the wrong one's)
 
-The wrong one must have exactly this finding, and each right one none. Prints what differs; with WORD looks at the rows
+The wrong one must have exactly these findings, and each right one none. Prints what differs; with WORD looks at the rows
 with that word alone.
 """
 import contextlib
@@ -32,6 +33,7 @@ class Case:
     def __init__(self, lines, wrong=None):
         self.arguments = wrong.arguments if wrong else ["job.sh"]
         self.files = dict(wrong.files) if wrong else {"train.py": "", "other.py": ""}
+        self.series = wrong.series if wrong else "24.05"
         self.text = ""
         self.name = None  # of the file that is read
         for line in lines:
@@ -45,6 +47,8 @@ class Case:
             self.files[self.name] += line + "\n"
         elif line.startswith("$ "):
             self.arguments = line[2:].split()
+        elif line.startswith("% "):
+            self.series = line[2:]
         elif line.startswith("= "):
             self.text = line[2:]
         elif line:
@@ -66,7 +70,7 @@ class Case:
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(output):
             os.chdir(folder)
             self.write()
-            doctor.main([os.environ.get("SERIES", "24.05"), "plugin", "-", "script", script] + given + line)
+            doctor.main([self.series, "plugin", "-", "script", script] + given + line)
             os.chdir("/")
         output.seek(0)
         rows = [row.split("\t") for row in output.read().split("\n")]
@@ -94,8 +98,8 @@ class Row:
 
     def differences(self, doctor):
         found = self.wrong.look(doctor)
-        expected = [] if self.expected == "nothing" else [self.expected]
-        if [place for place, _ in found] != expected or not all(self.wrong.text in text for _, text in found):
+        expected = [] if self.expected == "nothing" else self.expected.split(" and ")
+        if [place for place, _ in found] != expected or found and not any(self.wrong.text in text for _, text in found):
             yield "wrong: expected %s %s, found %s" % (self.expected, self.wrong.text, found)
         for number, case in enumerate(self.right, 1):
             found = case.look(doctor)
