@@ -10,8 +10,8 @@
 
 #include "base/text.h"
 
-/* Of processor time, for one input. The slowest one is a job of two components with 50,000 nodes: a second with ASan, on
- * a busy machine. */
+/* Of processor time, for one input. The slowest one is a job of two components with 50,000 nodes: a second with ASan,
+ * on a busy machine. */
 enum { SECONDS_MAX = 10 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,6 +6,7 @@ and for each circle: of folders, of headers, and of sources. A source uses anoth
 that one's name, or names a function that the other one defines: several sources may share one header, which the
 includes do not show. A header without a source is data that all may share.
 """
+import graphlib
 import os
 import re
 import sys
@@ -26,29 +27,13 @@ def allowed_by(hacking):
     return {folder: [short[word] for word in words.split()] for folder, words in rows}
 
 
-def find_circles(graph):
-    """Groups of files each of which includes all others, be it through further ones (Tarjan)."""
-    index, low, stack, circles = {}, {}, [], []
-
-    def visit(name):
-        index[name] = low[name] = len(index)
-        stack.append(name)
-        for other in graph.get(name, ()):
-            if other not in index:
-                visit(other)
-            if other in stack:
-                low[name] = min(low[name], low[other])
-        if low[name] == index[name]:
-            group = [stack.pop()]
-            while group[-1] != name:
-                group.append(stack.pop())
-            if len(group) > 1:
-                circles.append(sorted(group))
-
-    for name in list(graph):
-        if name not in index:
-            visit(name)
-    return circles
+def find_circle(graph):
+    """Files each of which includes the next one, and the last one the first; nothing where there are none."""
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1][1:]
+    return []
 
 
 def users_by_name(texts):
@@ -97,9 +82,8 @@ def main(top, names):
             if (folder, other) not in used:
                 print(f"HACKING.md: {folder} does not include {other}")
     graphs = headers, files, folders, users_by_name(texts)
-    for circle in (circle for graph in graphs for circle in find_circles(graph)):
+    for circle in filter(None, map(find_circle, graphs)):
         print("a circle: " + " ".join(circle))
 
 
-sys.setrecursionlimit(10000)
 main(sys.argv[1], sys.argv[2:])
