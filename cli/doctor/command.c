@@ -144,6 +144,8 @@ static int run_doctor(int argc, char **argv)
         fputs(cli_doctor.help, stdout);
         return STATUS_RESOLVED;
     }
+    if ((a.here || a.nodes) && (a.request.script || a.request.job || a.request.line))
+        return console_fail("doctor: --%s looks at no script", a.here ? "here" : "nodes");
     if (a.here) {
         doctor_print_here();
         return STATUS_RESOLVED;

@@ -60,14 +60,14 @@ void doctor_print_here(void)
 
 /* Nodes that say the same. */
 struct group {
-    const char *text; /* a piece of the input */
+    char *text;
     struct rc_blame nodes;
 };
 
 struct reading {
     struct group *groups;
     size_t count;
-    const char *nodes; /* NULL: no node has said which there are */
+    char *nodes; /* NULL: no node has said which there are */
     size_t answers;
     bool failed; /* no memory */
 };
@@ -82,15 +82,18 @@ static bool is_said(const char *rest)
 static struct group *find_group(struct reading *reading, const char *text)
 {
     struct group *larger;
+    char *kept;
 
     for (size_t i = 0; i < reading->count; i++)
         if (strcmp(reading->groups[i].text, text) == 0)
             return &reading->groups[i];
     larger = realloc(reading->groups, (reading->count + 1) * sizeof(*larger));
-    if (!larger)
+    kept = larger ? strdup(text) : NULL;
+    if (larger)
+        reading->groups = larger;
+    if (!kept)
         return NULL;
-    reading->groups = larger;
-    larger[reading->count] = (struct group){ .text = text };
+    larger[reading->count] = (struct group){ .text = kept };
     return &larger[reading->count++];
 }
 
@@ -116,7 +119,8 @@ static void read_line(struct reading *reading, char *line)
     char *clean;
 
     if (strncmp(line, LIST, strlen(LIST)) == 0) {
-        reading->nodes = line + strlen(LIST);
+        free(reading->nodes);
+        reading->nodes = strdup(line + strlen(LIST));
         return;
     }
     while ((colon = strstr(name, ": ")) && !is_said(colon + 2))
@@ -177,29 +181,26 @@ static void report_group(struct findings *findings, const struct group *group)
 int doctor_read_nodes(struct findings *findings)
 {
     struct reading reading = { .count = 0 };
-    char *all = NULL;
+    char *line = NULL;
     size_t size = 0;
-    char *rest = getdelim(&all, &size, '\0', stdin) > 0 ? all : NULL;
 
-    while (rest && *rest) {
-        char *line = rest;
-
-        rest += strcspn(rest, "\n");
-        if (*rest)
-            *rest++ = '\0';
+    while (!isatty(STDIN_FILENO) && getline(&line, &size, stdin) > 0) {
+        line[strcspn(line, "\r\n")] = '\0';
         read_line(&reading, line);
     }
+    free(line);
     add_silent(&reading);
     if (reading.count)
         doctor_findings_add_fact(findings, "nodes", "%zu have answered", reading.answers);
     for (size_t i = 0; i < reading.count; i++) {
         report_group(findings, &reading.groups[i]);
         rc_blame_free(&reading.groups[i].nodes);
+        free(reading.groups[i].text);
     }
     findings->failed = findings->failed || reading.failed;
     free(reading.groups);
-    free(all);
-    if (reading.count)
+    free(reading.nodes);
+    if (reading.count || reading.failed)
         return 0;
     console_fail("doctor: --nodes reads the nodes' lines: srun -N4 rollcall doctor --here | rollcall doctor --nodes");
     return -1;

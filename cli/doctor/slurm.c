@@ -129,16 +129,16 @@ static void read_types(const char *text, char types[DOCTOR_TYPES])
     types[used] = '\0';
 }
 
-/* Finds out why srun does not know --ddp. */
-static void explain_missing_option(struct findings *findings, const struct doctor_slurm *slurm,
-                                   const struct doctor_plugin *plugin)
+/* Finds out why srun does not know --ddp, or why its steps are not going to start. */
+static void check_plugin(struct findings *findings, const struct doctor_slurm *slurm,
+                         const struct doctor_plugin *plugin)
 {
     char text[DOCTOR_PLUGIN_TEXT];
     enum finding_id id = doctor_plugin_judge(plugin, slurm->series, text);
 
-    if (id == FINDING_D103 || id == FINDING_D104)
+    if (id == FINDING_D110 || (!slurm->has_option && (id == FINDING_D103 || id == FINDING_D104)))
         doctor_findings_add(findings, id, plugin->conf, plugin->line, NULL, "%s", text);
-    else
+    else if (!slurm->has_option)
         doctor_findings_add(findings, FINDING_D102, plugin->conf[0] ? plugin->conf : NULL, plugin->line, NULL,
                             plugin->path[0] ? "srun --help does not list --ddp, although the plugin is named here"
                                             : "srun --help does not list --ddp: no plugstack.conf names the plugin");
@@ -167,8 +167,7 @@ void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm, bool fo
     if (!text)
         return;
     slurm->has_option = strstr(text, "--ddp") != NULL;
-    if (!slurm->has_option)
-        explain_missing_option(findings, slurm, &plugin);
+    check_plugin(findings, slurm, &plugin);
     text = run_srun(faults, srun, "--mpi=list");
     if (text)
         read_types(text, slurm->types);

@@ -155,9 +155,15 @@ SRUN
     echo "optional $prefix/lib/slurm/gone-rollcall.so" > etc/plugstack.conf.d/rollcall.conf
     found "D104 $PWD/etc/plugstack.conf.d/rollcall.conf:1" -- srun --ddp -N2 --ntasks-per-node=4 python train.py
     echo "optional $prefix/lib/slurm/rollcall.so default=off" > etc/plugstack.conf.d/rollcall.conf
+    series=$("$rollcall" --version | sed -n 's/^found at build: Slurm \([^,]*\),.*/\1/p')
+    mkdir -p lib/slurm
+    cp "$prefix/lib/slurm/rollcall.so" lib/slurm
+    echo "optional $PWD/lib/slurm/rollcall.so" > etc/plugstack.conf.d/alone.conf
+    fake_srun "$series.8"
+    found "D110 $PWD/etc/plugstack.conf.d/alone.conf:1" -- srun --ddp -N2 --ntasks-per-node=4 python train.py
+    rm etc/plugstack.conf.d/alone.conf
     fake_srun 99.11.0 --mpi
     found "D103 $PWD/etc/plugstack.conf.d/rollcall.conf:1" -- srun --ddp -N2 --ntasks-per-node=4 python train.py
-    series=$("$rollcall" --version | sed -n 's/^found at build: Slurm \([^,]*\),.*/\1/p')
     [[ $(jq -r '.findings[0].what' json) == *"was built for Slurm $series, and Slurm is 99.11" ]]
 }
 
@@ -191,6 +197,9 @@ LINES
     # thousands of bad nodes are named all
     for i in {1001..9999..2}; do echo "n$i: D104: /lib/rollcall.so is not there"; done > lines
     [[ $(doctor --nodes --json < lines | jq -r '.findings[].what') == 'n['*,9997,9999]:* ]]
+    head -c 300000 /dev/urandom | doctor --nodes > said 2>&1 || [ $? -eq 2 ]
+    run -2 doctor --nodes lines
+    [[ $output == *'--nodes looks at no script' ]]
     run -2 doctor --nodes < /dev/null
     [[ $output == *'srun -N4 rollcall doctor --here | rollcall doctor --nodes' ]]
 }
