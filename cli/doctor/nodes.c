@@ -26,27 +26,21 @@
 
 enum { LISTING_NODES = 4 }; /* that many say which nodes there are: the first ones may have no rollcall */
 
-static uint32_t variable_number(const char *name)
-{
-    const char *text = getenv(name);
-    uint32_t value;
-
-    return text && rc_parse_u32(rc_str(text), UINT32_MAX, &value) ? value : 0;
-}
-
 void doctor_print_here(void)
 {
     static char text[DOCTOR_PLUGIN_TEXT];
     const char *list = getenv("SLURM_STEP_NODELIST");
+    const char *number = getenv("SLURM_NODEID");
+    const char *local = getenv("SLURM_LOCALID");
     const char *node = getenv("SLURMD_NODENAME");
     char name[RC_NODE_NAME_SIZE];
     char series[DOCTOR_SERIES] = "";
     static struct doctor_plugin plugin;
     enum finding_id id;
 
-    if (variable_number("SLURM_LOCALID") > 0)
+    if (local && strcmp(local, "0") != 0)
         return;
-    if (list && variable_number("SLURM_NODEID") < LISTING_NODES)
+    if (list && number && strtoul(number, NULL, 10) < LISTING_NODES)
         printf(LIST "%s\n", list);
     doctor_plugin_find(&plugin);
     doctor_slurm_series(series);
