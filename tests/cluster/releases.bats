@@ -15,7 +15,7 @@ differ='they do not understand each other, so each task computes MASTER_PORT; in
 setup_file()
 {
     needs_root || return 0
-    cluster_up --nodes 4 --cpus 8
+    cluster_up --nodes 4 --cpus 8 --mpi pmix
     make_release alike 1
     make_release other 2
 }
@@ -88,6 +88,16 @@ upgraded_step()
     gets other n1
     upgraded_step
     warned "'$old' for tasks 1-3 on n\[2-4\], '$new' for task 0 on n1, '$new' for srun on login; $differ"
+}
+
+@test "another wire, over PMIx: the server is RANK 0's node's" {
+    [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
+    gets other n3 n4
+    step 40 --ddp=exchange=pmix,deadline=100 -N4 -n4
+    warned "'$old' for tasks 0-1 on n\[1-2\], '$new' for tasks 2-3 on n\[3-4\]; $differ"
+    gets other n1
+    step 40 --ddp=exchange=pmix,deadline=100 -N4 -n4
+    warned "'$new' for tasks 0,2-3 on n\[1,3-4\], '$old' for task 1 on n2; $differ"
 }
 
 @test "another wire, and a step that starts only where all is alike: no task starts, of either release" {
