@@ -120,6 +120,9 @@ void doctor_ddp_option(struct findings *findings, const char *text, const char *
 /* What a program prints, errors as well, until the next call. NULL where it fails. */
 const char *doctor_run(const char *path, const char *const *words);
 
+/* The same, of a program on PATH. */
+const char *doctor_run_named(const char *name, const char *const *words);
+
 /* True if the file has this text. Then `rest`, if it is not NULL, has what follows up to the next zero byte, at most
  * size - 1 bytes. */
 bool doctor_text_in_file(const char *path, const char *text, char *rest, size_t size);

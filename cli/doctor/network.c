@@ -188,18 +188,14 @@ static void check_own_name(struct findings *findings, const struct rc_result *re
                             rc_netaddr_text(&addresses.list[0], text));
 }
 
-static void check_nccl_interfaces(struct findings *findings, const struct rc_interface *list, unsigned count)
+static void check_nccl_interfaces(struct findings *findings, const struct rc_interface *list, unsigned count,
+                                  const char *names)
 {
     const char *filter = getenv("NCCL_SOCKET_IFNAME");
-    char names[LIST] = "";
-    bool passes = false;
+    bool passes = !filter || !*filter;
 
-    if (!filter || !*filter)
-        return;
-    for (unsigned i = 0; i < count; i++) {
-        append_name(names, list[i].name);
-        passes = passes || (list[i].address.size && doctor_filter_passes(rc_str(filter), rc_str(list[i].name)));
-    }
+    for (unsigned i = 0; i < count && !passes; i++)
+        passes = list[i].address.size && doctor_filter_passes(rc_str(filter), rc_str(list[i].name));
     if (!passes)
         doctor_findings_add(findings, FINDING_D204, NULL, 0, NULL, "NCCL_SOCKET_IFNAME=%s matches none of %s", filter,
                             names);
@@ -213,16 +209,12 @@ static bool is_there(struct rc_str name, const struct rc_interface *list, unsign
     return false;
 }
 
-static void check_gloo_interfaces(struct findings *findings, const struct rc_interface *list, unsigned count)
+static void check_gloo_interfaces(struct findings *findings, const struct rc_interface *list, unsigned count,
+                                  const char *names)
 {
     const char *value = getenv("GLOO_SOCKET_IFNAME");
-    char names[LIST] = "";
 
-    if (!value || !*value)
-        return;
-    for (unsigned i = 0; i < count; i++)
-        append_name(names, list[i].name);
-    for (struct rc_str rest = rc_str(value); rest.p;) {
+    for (struct rc_str rest = rc_str(value && *value ? value : NULL); rest.p;) {
         struct rc_str name = rc_str_split(rest, ',', &rest);
 
         if (!is_there(name, list, count)) {
@@ -263,12 +255,15 @@ void doctor_network(struct findings *findings, const struct rc_result *result)
 {
     static struct rc_interface list[RC_INTERFACES_MAX];
     unsigned count = rc_interfaces(list);
+    char names[LIST] = "";
 
+    for (unsigned i = 0; i < count; i++)
+        append_name(names, list[i].name);
     check_port_range(findings);
     /* outside of any launch this node may become one of several */
     if (spans_nodes(result) || (!result->launcher && has_address(list, count)))
         check_own_name(findings, result, list, count);
-    check_nccl_interfaces(findings, list, count);
-    check_gloo_interfaces(findings, list, count);
+    check_nccl_interfaces(findings, list, count, names);
+    check_gloo_interfaces(findings, list, count, names);
     check_infiniband(findings);
 }

@@ -59,18 +59,10 @@ void doctor_pmix(struct findings *findings, const struct rc_result *result)
 
 enum { FIRST_WITHOUT_PMI = 5 };
 
-/* As doctor_run, of a program on PATH. */
-static const char *run_on_path(const char *name, const char *const *words)
-{
-    char path[PATH_MAX];
-
-    return cli_find_program(name, path) ? doctor_run(path, words) : NULL;
-}
-
 /* Reads "mpirun (Open MPI) 5.0.7". False for another MPI. */
 static bool read_mpirun_version(char version[16])
 {
-    const char *text = run_on_path("mpirun", (const char *const[]){ "--version", NULL });
+    const char *text = doctor_run_named("mpirun", (const char *const[]){ "--version", NULL });
     const char *start = text ? strstr(text, "(Open MPI) ") : NULL;
 
     return start && sscanf(start, "(Open MPI) %15[0-9.]", version) == 1;
@@ -79,7 +71,7 @@ static bool read_mpirun_version(char version[16])
 /* "MpiDefault              = pmix"; Slurm 26.05 has (null) for none */
 static bool read_default_type(char type[32])
 {
-    const char *text = run_on_path("scontrol", (const char *const[]){ "show", "config", NULL });
+    const char *text = doctor_run_named("scontrol", (const char *const[]){ "show", "config", NULL });
     const char *start = text ? strstr(text, "\nMpiDefault ") : NULL;
 
     if (!start || sscanf(start, " MpiDefault = %31s", type) != 1)

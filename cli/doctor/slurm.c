@@ -50,6 +50,13 @@ const char *doctor_run(const char *path, const char *const *words)
     return NULL;
 }
 
+const char *doctor_run_named(const char *name, const char *const *words)
+{
+    char path[PATH_MAX];
+
+    return cli_find_program(name, path) ? doctor_run(path, words) : NULL;
+}
+
 /* The output of srun with one argument; NULL, with D101 in `faults`, where it fails. */
 static const char *run_srun(struct findings *faults, const char *srun, const char *argument)
 {
@@ -77,27 +84,13 @@ static bool read_series(const char *text, char series[DOCTOR_SERIES])
 bool doctor_slurm_series(char series[DOCTOR_SERIES])
 {
     static const char *const asked[][2] = { { "srun", "--version" }, { "slurmd", "-V" } };
-    char path[PATH_MAX];
 
     for (unsigned i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
-        const char *text = cli_find_program(asked[i][0], path)
-                               ? doctor_run(path, (const char *const[]){ asked[i][1], NULL })
-                               : NULL;
+        const char *text = doctor_run_named(asked[i][0], (const char *const[]){ asked[i][1], NULL });
 
         if (text && read_series(text, series))
             return true;
     }
-    return false;
-}
-
-/* Words in the list that are not types. */
-static bool is_filler(const char *word, size_t n)
-{
-    static const char *const fillers[] = { "specific", "plugin", "versions", "available" };
-
-    for (unsigned i = 0; i < sizeof(fillers) / sizeof(*fillers); i++)
-        if (strlen(fillers[i]) == n && strncmp(word, fillers[i], n) == 0)
-            return true;
     return false;
 }
 
@@ -116,7 +109,8 @@ static void read_types(const char *text, char types[DOCTOR_TYPES])
     while (*start && used + 2 < DOCTOR_TYPES) {
         size_t n = strspn(start, "abcdefghijklmnopqrstuvwxyz0123456789_");
 
-        if (n > 0 && used + n + 2 < DOCTOR_TYPES && !is_filler(start, n)) {
+        if (n > 0 && used + n + 2 < DOCTOR_TYPES &&
+            !rc_str_which((struct rc_str){ start, n }, "specific|plugin|versions|available")) {
             memcpy(types + used, start, n);
             memcpy(types + used + n, " ", 2);
             /* keeps it only if it is not in the list yet */

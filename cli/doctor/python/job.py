@@ -25,10 +25,15 @@ ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?)=(" + VALUE + ")")
 BARE = re.compile(r"^\$(?:\w+|\{\w+(?::?[-=][^{}]*)?\})$")
 ARRAY = re.compile(r"^(?:(?:declare|local|readonly|export|typeset)\s+(?:-\w+\s+)*)?(\w+)(\+?)=\((.*)\)$", re.S)
 ELEMENTS = re.compile(r"^\$\{(\w+)\[[@*]\]\}$")
-# programs that take the name of another one, and do not start it; and modes of --ddp, which are none
-STARTS_NONE = {"echo", "printf", "ls", "which", "type", "mkdir", "cp", "mv", "rm", "rsync", "scp", "cat", "grep",
-               "find", "tar", "pip", "pip3", "mamba", "module", "pkill", "killall", "pgrep", "kill", "apt-get", "chmod",
-               "test", "worker", "launcher", "auto", "off"}
+# What srun may start besides the training.
+HELPERS = {"hostname", "echo", "printf", "date", "env", "printenv", "nvidia-smi", "rocm-smi", "ls", "cp", "mv", "rm",
+           "mkdir", "cat", "tar", "rsync", "true", "sleep", "id", "whoami", "uname", "lscpu", "free", "df", "ibstat",
+           "ip", "wc", "pwd", "numactl", "taskset", "find", "sbcast", "chmod", "ulimit", "export", "module", "which",
+           "sync", "dcgmi", "kill"}
+MODES = {"worker", "launcher", "auto", "off"}  # of --ddp
+# programs that take the name of another one, and do not start it
+STARTS_NONE = HELPERS | MODES | {"type", "scp", "grep", "pip", "pip3", "mamba", "pkill", "killall", "pgrep", "apt-get",
+                                 "test"}
 PROGRAMS = re.compile(r"^(python[\d.]*|torchrun|accelerate|deepspeed|composer|srun|bash|sh|rollcall)$")
 EXPORT = re.compile(r"^(export|declare\s+-x|readonly)\s")
 FUNCTION = re.compile(r"^(?:function\s+([\w-]+)(?:\s*\(\s*\))?|([\w-]+)\s*\(\s*\))\s*\{?\s*")

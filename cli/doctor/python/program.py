@@ -25,7 +25,7 @@ class Program:
                 if real in known or len(self.sources) >= MOST_FILES:
                     continue
                 known.add(real)
-                shown = relative(os.path.dirname(path), os.path.relpath(found, self.top))
+                shown = os.path.normpath(os.path.join(os.path.dirname(path), os.path.relpath(found, self.top)))
                 try:
                     source = Source(found)
                 except Unreadable as error:
@@ -134,12 +134,6 @@ class Program:
                 return None
         value = literal(default) if default is not None else UNKNOWN
         return None if value is UNKNOWN else value
-
-
-def relative(folder, name):
-    """A module's path as the user would write it, relative to the script as given."""
-    path = os.path.join(folder, name)
-    return os.path.normpath(path) if name.startswith(os.pardir) else path
 
 
 class Programs:

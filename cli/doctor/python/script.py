@@ -7,6 +7,7 @@ import os
 import re
 
 from frameworks import DEVICES, FABRICS, NODES, TRAINERS, devices, takes_over
+from job import HELPERS, MODES
 from ranks import INIT, MISSPELT, starts_workers
 from words import KNOWN, SIZES, bash_refuses, interpreter, unquoted
 
@@ -67,7 +68,6 @@ def meant(name):
 
 
 MPI_TYPE = re.compile(r"^mi(x(_v\d)?|2)?$")  # what is left of -pmix and -pmi2
-MODES = ("worker", "launcher", "auto", "off")
 
 
 def options(job, report):
@@ -177,11 +177,7 @@ def misspelt_variables(job, report):
                 report("D408", job.path, number, "%s is read, which Slurm does not set" % name, "$" + MISSPELT[name])
 
 
-# What srun may start besides the training, and what reaches other nodes without srun.
-HELPERS = {"hostname", "echo", "printf", "date", "env", "printenv", "nvidia-smi", "rocm-smi", "ls", "cp", "mv", "rm",
-           "mkdir", "cat", "tar", "rsync", "true", "sleep", "id", "whoami", "uname", "lscpu", "free", "df", "ibstat",
-           "ip", "wc", "pwd", "numactl", "taskset", "find", "sbcast", "chmod", "ulimit", "export", "module", "which",
-           "sync", "dcgmi", "kill"}
+# What reaches other nodes without srun.
 OTHERS = {"ssh", "pdsh", "clush", "ibrun", "jsrun", "aprun", "flux", "parallel", "ray", "dask", "sbatch", "srun_multi",
           "horovodrun", "pssh", "mpirun.lsf", "charmrun", "prun", "torchx", "docker", "kubectl", "xargs"}
 
