@@ -10,10 +10,10 @@ static bool has_real(json_t *value)
     json_t *part;
     size_t i;
 
-    json_object_foreach(value, name, part)
+    json_object_foreach (value, name, part)
         if (has_real(part))
             return true;
-    json_array_foreach(value, i, part)
+    json_array_foreach (value, i, part)
         if (has_real(part))
             return true;
     return json_is_real(value);
