@@ -17,6 +17,12 @@ setup()
     # what tells one launch by hand from another
     port=$(free_port)
     ring=$top/tests/cluster/programs/unique_id.py
+    # does what it is given; how that fails is a line
+    does=(python3 -c 'import sys, rollcall
+try:
+    print(eval(sys.argv[1]))
+except rollcall.Error as error:
+    print(error.code, error)')
 }
 
 teardown()
@@ -55,6 +61,20 @@ begin()
 {
     by_hand "$@" > "$BATS_TEST_TMPDIR/rank.$1" 2>&1 3>&- &
     started+=($!)
+}
+
+# ended: the last one of them has, with status 0
+ended()
+{
+    wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
+}
+
+# two CMD...: it is both ranks on this node; what rank 0 says is in output
+two()
+{
+    begin 1 2 "$@"
+    run -0 by_hand 0 2 "$@"
+    ended
 }
 
 # alike COUNT OUTPUT: so many ranks have said the same ids, and no id twice
@@ -99,7 +119,7 @@ alike()
     for root in 0 1; do
         begin $((1 - root)) 2 "$BATS_FILE_TMPDIR/library" share $root
         run -0 by_hand $root 2 "$BATS_FILE_TMPDIR/library" share $root
-        wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
+        ended
         [ "$(grep share <<< "$output")" = "share 0 by $root
 share 1 by $root
 share 2 by $root" ]
@@ -111,9 +131,7 @@ share 2 by $root" ]
 @test "without leaks or wild reads, on both sides" {
     need_nccl_here
     check=(valgrind -q --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite --error-exitcode=99)
-    begin 1 2 "${check[@]}" "$BATS_FILE_TMPDIR/library" share 0
-    run -0 by_hand 0 2 "${check[@]}" "$BATS_FILE_TMPDIR/library" share 0
-    wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
+    two "${check[@]}" "$BATS_FILE_TMPDIR/library" share 0
     [ "$(grep -E '^(share|id) ' <<< "$output")" = "$(grep -E '^(share|id) ' "$BATS_TEST_TMPDIR/rank.1")" ]
     grep -q '^id [0-9a-f]' <<< "$output"
 }
@@ -136,24 +154,15 @@ for call in lambda: rollcall.broadcast("no name", b""), lambda: rollcall.broadca
     except rollcall.Error as error:
         assert error.code == 2
 PYTHON
-    begin 1 2 python3 "$BATS_TEST_TMPDIR/share.py"
-    run -0 by_hand 0 2 python3 "$BATS_TEST_TMPDIR/share.py"
-    wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
+    two python3 "$BATS_TEST_TMPDIR/share.py"
     [ "$output" = "$(cat "$BATS_TEST_TMPDIR/rank.1")" ]
 }
 
-# fails CODE TEXT CMD...: in Python, with this code and one line that has the text
+# fails CODE TEXT CMD...: what CMD does in Python fails with this code, and one line that has the text
 fails()
 {
     local code=$1 text=$2
     shift 2
-    cat > "$BATS_TEST_TMPDIR/fails.py" <<'PYTHON'
-import sys, rollcall
-try:
-    print(eval(sys.argv[1]))
-except rollcall.Error as error:
-    print(error.code, error)
-PYTHON
     run -0 "$@"
     echo "$output"
     [ "$(wc -l <<< "$output")" -eq 1 ]
@@ -162,11 +171,11 @@ PYTHON
 
 @test "rank 0 never calls: one line, within the time" {
     fails 4 'RC617: rank 1: rollcall_nccl_unique_id: rank 0 has not called it within 1 s; ' \
-        by_hand 1 2 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.nccl_unique_id(timeout=1)'
+        by_hand 1 2 "${does[@]}" 'rollcall.nccl_unique_id(timeout=1)'
     # it has a store server, and has gone on to something else
     begin 0 2 python3 -c 'import rollcall; rollcall.broadcast("here", b"")'
     fails 4 'RC617: rank 1: rollcall_broadcast("there"): rank 0 has not called it within 1 s; ' \
-        by_hand 1 2 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("here") and 0 or rollcall.broadcast("there", timeout=1)'
+        by_hand 1 2 "${does[@]}" 'rollcall.broadcast("here") and 0 or rollcall.broadcast("there", timeout=1)'
 }
 
 @test "a broadcast that timed out is not taken for the next one" {
@@ -186,9 +195,7 @@ for late in range(2):
         rollcall.broadcast("x", b"8 bytes." * 5000)
 print(rollcall.broadcast("x", b"the next" if me == 0 else None).decode())
 PYTHON
-    begin 1 2 python3 "$BATS_TEST_TMPDIR/late.py"
-    run -0 by_hand 0 2 python3 "$BATS_TEST_TMPDIR/late.py"
-    wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
+    two python3 "$BATS_TEST_TMPDIR/late.py"
     [ "$output" = 'the next' ]
     [ "$(cat "$BATS_TEST_TMPDIR/rank.1")" = 'the next' ]
 }
@@ -207,49 +214,41 @@ os._exit(0)'
 }
 
 @test "no NCCL: all ranks say so at once" {
-    begin 1 2 python3 -c 'import rollcall
-try:
-    rollcall.nccl_unique_id(timeout=60)
-except rollcall.Error as error:
-    print(error.code, error)'
+    begin 1 2 "${does[@]}" 'rollcall.nccl_unique_id(timeout=60)'
     fails 6 'RC618: rank 0: rank 0 makes no NCCL id: libnccl cannot be loaded: libnccl.so.2: cannot open ' \
-        by_hand 0 2 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.nccl_unique_id()'
-    wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
+        by_hand 0 2 "${does[@]}" 'rollcall.nccl_unique_id()'
+    ended
     grep -q '^6 RC618: rank 1: rank 0 makes no NCCL id: libnccl cannot be loaded: ' "$BATS_TEST_TMPDIR/rank.1"
 }
 
 @test "NCCL makes no id: its reason, in all ranks" {
     need_nccl_here
-    begin 1 2 python3 -c 'import rollcall
-try:
-    rollcall.nccl_unique_id(timeout=60)
-except rollcall.Error as error:
-    print(error.code, error)'
+    begin 1 2 "${does[@]}" 'rollcall.nccl_unique_id(timeout=60)'
     fails 6 'RC618: rank 0: rank 0 makes no NCCL id: ncclGetUniqueId failed with ' \
-        by_hand 0 2 env NCCL_SOCKET_IFNAME==nosuch0 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.nccl_unique_id()'
-    wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
+        by_hand 0 2 env NCCL_SOCKET_IFNAME==nosuch0 "${does[@]}" 'rollcall.nccl_unique_id()'
+    ended
     grep -q '^6 RC618: rank 1: rank 0 makes no NCCL id: ncclGetUniqueId failed with ' "$BATS_TEST_TMPDIR/rank.1"
 }
 
 @test "several nodes and nothing between them: one line" {
     fails 5 'RC616: rank 3: rollcall_broadcast("x"): no way to the other tasks: ' \
-        here env "${task_3[@]}" python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("x")'
+        here env "${task_3[@]}" "${does[@]}" 'rollcall.broadcast("x")'
     fails 5 'RC616: ' here env "${task_3[@]}" SLURM_ROLLCALL_SERVER="0123456789abcdef0123456789abcdef 9 41.7" \
-        SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("x")'
+        SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 "${does[@]}" 'rollcall.broadcast("x")'
 }
 
 @test "several nodes, and a PMIx server that is gone: one line from each rank" {
     server=(PMIX_NAMESPACE=slurm.pmix.42.7 'PMIX_SERVER_URI2=pmix-server.1;tcp4://127.0.0.1:9')
     fails 5 'RC616: rank 3: rollcall_broadcast("x"): no way to the other tasks: ' \
-        here env "${task_3[@]}" "${server[@]}" PMIX_RANK=3 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("x")'
+        here env "${task_3[@]}" "${server[@]}" PMIX_RANK=3 "${does[@]}" 'rollcall.broadcast("x")'
     fails 5 'RC616: rank 0: rollcall_broadcast("x"): no way to the other tasks: PMIx: ' \
-        here env "${task_0[@]}" "${server[@]}" PMIX_RANK=0 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("x", b"")'
+        here env "${task_0[@]}" "${server[@]}" PMIX_RANK=0 "${does[@]}" 'rollcall.broadcast("x", b"")'
 }
 
 @test "srun's server is gone: one line" {
     fails 5 'RC620: rank 3: rollcall_broadcast("x"): srun, which keeps what tasks tell each other, is not to be reached; ' \
         here env "${task_3[@]}" SLURM_ROLLCALL_SERVER="0123456789abcdef0123456789abcdef 9 42.7" \
-        SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("x")'
+        SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 "${does[@]}" 'rollcall.broadcast("x")'
 }
 
 @test "srun's server answers too late: the rank's next call is in step with the others'" {
@@ -268,30 +267,25 @@ PYTHON
     here env "${task_0[@]}" "${at_server[@]}" python3 -c 'import rollcall
 rollcall.broadcast("x", b"the first")
 rollcall.broadcast("x", b"the second")'
-    wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
+    ended
     [ "$(cat "$BATS_TEST_TMPDIR/rank.3")" = $'5\nthe second' ]
     close_server
 }
 
 @test "a launcher's process has no rank" {
     fails 2 'this process has no rank' \
-        here env "${agent_0[@]}" ROLLCALL=launcher python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("x", b"")'
+        here env "${agent_0[@]}" ROLLCALL=launcher "${does[@]}" 'rollcall.broadcast("x", b"")'
 }
 
 @test "another root, another size: one line" {
-    begin 0 2 python3 -c 'import rollcall
-try:
-    rollcall.broadcast("x", b"1")
-    rollcall.broadcast("end", b"")
-except rollcall.Error as error:
-    print(error.code, error)'
+    begin 0 2 "${does[@]}" '[rollcall.broadcast("x", b"1"), rollcall.broadcast("end", b"")]'
     fails 1 'RC619: rank 1: rollcall_broadcast("x"): another rank calls itself the root, too; give all ranks the same root' \
-        by_hand 1 2 python3 "$BATS_TEST_TMPDIR/fails.py" 'rollcall.broadcast("end") and 0 or rollcall.broadcast("x", b"1", root=1)'
-    wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
+        by_hand 1 2 "${does[@]}" 'rollcall.broadcast("end") and 0 or rollcall.broadcast("x", b"1", root=1)'
+    ended
     port=$(free_port)
     begin 0 2 python3 -c 'import rollcall; rollcall.broadcast("x", b"123")'
     fails 1 'RC619: rank 1: rollcall_broadcast("x"): rank 0 gives 24 bytes and this one takes 3; give all ranks the same size' \
-        by_hand 1 2 python3 "$BATS_TEST_TMPDIR/fails.py" '[j.call("broadcast", b"x", b"abc", 3, 0, 60000) for j in [rollcall._Job().__enter__()]]'
+        by_hand 1 2 "${does[@]}" '[j.call("broadcast", b"x", b"abc", 3, 0, 60000) for j in [rollcall._Job().__enter__()]]'
 }
 
 # store_server: the number of the process that keeps this launch's store
@@ -390,7 +384,7 @@ PYTHON
     done
     kill -KILL "$(store_server)"
     exec 4>&-
-    wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
+    ended
     grep -q "^5 RC620: rank 1: rollcall_broadcast(\"x\"): rank 0's process, which kept what tasks tell each other, has ended; " \
         "$BATS_TEST_TMPDIR/rank.1"
 }
@@ -413,9 +407,7 @@ if child == 0:
 assert os.waitpid(child, 0)[1] == 0
 assert rollcall.broadcast("t", b"parent" if me.rank == 0 else None, timeout=60) == b"parent"
 PYTHON
-    begin 1 2 python3 "$BATS_TEST_TMPDIR/threads.py"
-    run -0 by_hand 0 2 python3 "$BATS_TEST_TMPDIR/threads.py"
-    wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
+    two python3 "$BATS_TEST_TMPDIR/threads.py"
 }
 
 @test "the example without MPI: it builds, and reduces where there is a GPU" {
