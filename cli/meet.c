@@ -65,19 +65,16 @@ static uint32_t fact_number(const struct rc_result *result, enum rc_field field)
     return result->facts.field[field].value;
 }
 
-/* Whether one task of each node may have a session with the server. Open MPI's
- * (measured with 4.1.4, 5.0.7 and 6) ends a job with an error where one task was
- * connected and another one ends without; and some launches, on a busy machine one
- * of three, never get out of an MPI_Init that comes after such a session. Slurm's
- * does neither. */
+/* Whether one task of each node may have a session with the server. Open MPI's (measured with 4.1.4, 5.0.7 and 6) ends
+ * a job with an error where one task was connected and another one ends without; and some launches, on a busy machine
+ * one of three, never get out of an MPI_Init that comes after such a session. Slurm's does neither. */
 static bool may_meet(const struct rc_result *result)
 {
     return result->launcher->pmix_server == RC_PMIX_SERVER_SLURM;
 }
 
-/* Whether the tasks meet. All tasks of a launch must come to the same answer, so
- * nothing counts here that differs between them. Where a meeting was asked for and is
- * impossible, *why is the reason. */
+/* Whether the tasks meet. All tasks of a launch must come to the same answer, so nothing counts here that differs
+ * between them. Where a meeting was asked for and is impossible, *why is the reason. */
 static bool is_wanted(const struct rc_context *context, const struct rc_result *result, const char **why)
 {
     const struct rc_options *options = &context->options;
@@ -110,9 +107,8 @@ static bool is_wanted(const struct rc_context *context, const struct rc_result *
     return false;
 }
 
-/* Whether this is a second `rollcall exec` of the same tasks. Rank 0 has stored its
- * endpoint before, and the nodes would read that old one again. A mark in the server's
- * own folder, which is removed with the launch, shows it. */
+/* Whether this is a second `rollcall exec` of the same tasks. Rank 0 has stored its endpoint before, and the nodes
+ * would read that old one again. A mark in the server's own folder, which is removed with the launch, shows it. */
 static bool is_again(const struct rc_result *result)
 {
     struct rc_str folder = rc_env_get(&result->env, "PMIX_SERVER_TMPDIR");
@@ -160,8 +156,7 @@ static void meet_nodes(struct meeting *m, struct rc_str ranks, uint16_t port, co
         .transport = RC_TRANSPORT_PMIX,
         .root = fact_number(m->result, RC_NODE_RANK) == 0,
         .seconds = seconds,
-        /* tasks start late where a script does something else first; that stops a job
-         * only if its user said so */
+        /* tasks start late where a script does something else first; that stops a job only if its user said so */
         .check = m->context->options.check == RC_CHECK_UNSET ? RC_CHECK_WARN : m->context->options.check,
         .same = m->context->options.same == RC_CHECK_UNSET ? RC_CHECK_WARN : m->context->options.same,
         .entry = rc_str(rc_entry_write(m->result, ranks, port, failed, asks_order(m), &arena)),
@@ -221,8 +216,7 @@ static void ask_first(struct meeting *m, const char *name)
     static char text[RC_SESSION_TEXT];
     static char room[RC_SESSION_TEXT];
     struct rc_arena arena = { .base = room, .size = sizeof(room) };
-    /* wait longer than the first task may take: a task that gave up earlier would use
-     * another port */
+    /* wait longer than the first task may take: a task that gave up earlier would use another port */
     uint32_t patience = m->seconds * 1000 / SHARE_OF_NODE + rc_session_patience(m->seconds);
     struct rc_answer answer;
     int n = rc_gather_join(name, fact_number(m->result, RC_RANK), RC_ABSENT, m->seconds * 1000, patience, text,

@@ -4,13 +4,11 @@
 
 #include "effects/rank0.h"
 
-/* For a resolved task. Under a launcher with a PMIx server the tasks of a node report
- * to their first one (local rank 0). If there are several nodes, those first tasks meet
- * over PMIx. All get the port that RANK 0 holds, and are resolved once more with it.
- * *held is its descriptor in RANK 0's own process, else -1. Any failure leaves the port
- * that each task computes by itself, with a warning (RC611); *speaks says whether this
- * process prints that for its node. False, with an error in result->messages, where the
- * command is not to be run. */
+/* For a resolved task. Under a launcher with a PMIx server the tasks of a node report to their first one (local rank
+ * 0). If there are several nodes, those first tasks meet over PMIx. All get the port that RANK 0 holds, and are
+ * resolved once more with it. *held is its descriptor in RANK 0's own process, else -1. Any failure leaves the port
+ * that each task computes by itself, with a warning (RC611); *speaks says whether this process prints that for its
+ * node. False, with an error in result->messages, where the command is not to be run. */
 bool cli_meet(struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks, int *held,
               bool *speaks);
 
@@ -22,8 +20,7 @@ void cli_choose_store(struct rc_context *context, struct rc_result *result);
 /* What this command brings along for rank 0's part. */
 const struct rc_rank0 *cli_rank0_hooks(void);
 
-/* Looks up what result->master leaves to the node (lib/effects/lookup.h) and does what
- * it asks of this process (lib/effects/rank0.h). If `held` is a descriptor, it holds
- * the port already, and stays open across exec. 0, or -1 with an error in
- * result->messages. */
+/* Looks up what result->master leaves to the node (lib/effects/lookup.h) and does what it asks of this process
+ * (lib/effects/rank0.h). If `held` is a descriptor, it holds the port already, and stays open across exec. 0, or -1
+ * with an error in result->messages. */
 int cli_settle_master(struct rc_context *context, struct rc_result *result, int held);

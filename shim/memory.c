@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memory.c - the four functions that gcc may call on its own account.
  *
- * With -ffreestanding, too, gcc turns the copy of a struct or the clearing of an
- * array into a call of one of these (its manual, "Standards"). An import would
- * bind to the program's own functions. They may check or trace, and may not work
+ * With -ffreestanding, too, gcc turns the copy of a struct or the clearing of an array into a call of one of these (its
+ * manual, "Standards"). An import would bind to the program's own functions. They may check or trace, and may not work
  * before the program is initialised. Ours are hidden, so no other library gets them.
  *
  * The loops must stay loops: without -fno-tree-loop-distribute-patterns (CORE_CFLAGS)

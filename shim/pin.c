@@ -6,8 +6,7 @@
 #include "system/node.h"
 #include "system/sys.h"
 
-/* Asks the kernel which program this is: argv[0] may be anything, and musl does not
- * pass it to constructors. */
+/* Asks the kernel which program this is: argv[0] may be anything, and musl does not pass it to constructors. */
 static bool is_worker(const char *const *argv)
 {
     char path[4096];

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pins.c - librollcall-pins.so: the workers of torchrun and Lightning on their own cores.
  *
- * rollcall puts it into LD_PRELOAD of a task in launcher mode whose workers get cores
- * (lib/resolve/pins.h). All programs of the task load it, so it is only the part of the
- * preload library (preload.c) that binds. It sets no identity, also where mpirun or srun
- * starts another launch in the task. It follows the same rules: no libc, no import but
- * environ, no output.
+ * rollcall puts it into LD_PRELOAD of a task in launcher mode whose workers get cores (lib/resolve/pins.h). All
+ * programs of the task load it, so it is only the part of the preload library (preload.c) that binds. It sets no
+ * identity, also where mpirun or srun starts another launch in the task. It follows the same rules: no libc, no import
+ * but environ, no output.
  */
 #include "config.h"
 

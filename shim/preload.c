@@ -15,10 +15,9 @@
 
 /* What the shim says, which is nothing unless it must.
  *
- * Outside of a task: nothing at any time (a program's standard error must be
- * the same with and without the shim). Inside: an error, once for the program
- * that the launcher started and not again by the programs that this one
- * starts; a warning that no other task knows of; and with ROLLCALL_DEBUG what was done. */
+ * Outside of a task: nothing at any time (a program's standard error must be the same with and without the shim).
+ * Inside: an error, once for the program that the launcher started and not again by the programs that this one starts;
+ * a warning that no other task knows of; and with ROLLCALL_DEBUG what was done. */
 
 static enum rc_message_id first_error(const struct rc_messages *messages, const char **text)
 {
@@ -99,8 +98,7 @@ static void shim_report_result(const struct rc_result *result, uint32_t level)
 
 /* What RANK 0's process does for all processes (lib/effects/rank0.h), without a libc. */
 
-/* Names cannot be looked up without a libc, but this node's own name may be
- * another one of the list than RANK 0's. */
+/* Names cannot be looked up without a libc, but this node's own name may be another one of the list than RANK 0's. */
 static bool is_other_host(const struct rc_result *result)
 {
     const struct rc_facts *facts = &result->facts;
@@ -117,11 +115,9 @@ static bool is_other_host(const struct rc_result *result)
     return index != RC_UNKNOWN && index != facts->master_node;
 }
 
-/* Does what result->master asks of this process. *fd is the descriptor that
- * holds the port, or -1 where none is held. False, with an error in result->messages,
- * where MASTER_ADDR is another node, or where another program has the port. It is no
- * error if that cannot be found out here (a name that only a resolver knows, a sandbox
- * without sockets). */
+/* Does what result->master asks of this process. *fd is the descriptor that holds the port, or -1 where none is held.
+ * False, with an error in result->messages, where MASTER_ADDR is another node, or where another program has the port.
+ * It is no error if that cannot be found out here (a name that only a resolver knows, a sandbox without sockets). */
 static bool shim_rank0(struct rc_result *result, int *fd)
 {
     const struct rc_rank0 hooks = { .outcome = "nothing is set", .is_elsewhere = is_other_host };
@@ -144,27 +140,23 @@ static bool shim_rank0(struct rc_result *result, int *fd)
  * Its constructor runs before main of every program that is started, sh, env
  * and ls included. So it must not disturb any of them:
  *
- * - It imports `environ` and nothing else: no libc, no malloc, no setenv. A
- *   shim that calls libc's setenv does not work in bash, crashes programs that
- *   walk the environment after clearenv(), and one that was built with
- *   _FORTIFY_SOURCE kills every musl program (all measured). It exports
- *   nothing, and needs no other library.
+ * - It imports `environ` and nothing else: no libc, no malloc, no setenv. A shim that calls libc's setenv does not work
+ *   in bash, crashes programs that walk the environment after clearenv(), and one that was built with _FORTIFY_SOURCE
+ *   kills every musl program (all measured). It exports nothing, and needs no other library.
  * - Outside of a task (no launcher's variable is there) it looks through the
  *   environment once and returns. It never prints anything there.
  * - It binds a worker that torchrun or Lightning has started to its own cores, where
  *   rollcall has divided the task's cores among the workers (shim.h).
  * - In any doubt it changes nothing. It never fails, prints once or nothing, allocates nothing, starts nothing.
- * - It stamps the environment (ROLLCALL_SCOPE), and leaves a process alone that finds
- *   the stamp of its own launch. So bash, the Python that bash starts, and Python's
- *   children all have the identity of the task. A launcher further inside (mpirun in
- *   a task of srun) gets its own.
+ * - It stamps the environment (ROLLCALL_SCOPE), and leaves a process alone that finds the stamp of its own launch. So
+ *   bash, the Python that bash starts, and Python's children all have the identity of the task. A launcher further
+ *   inside (mpirun in a task of srun) gets its own.
  * - After a fork nothing has to be done. An exec runs the constructor again, in the new
  *   program, with the environment that its parent gave it.
  *
- * By design it does nothing in static programs (they have no loader),
- * setuid ones (see shim_is_privileged), programs started with an emptied environment
- * (`env -i`), 32-bit programs (the loader says "wrong ELF class" and goes on;
- * a 32-bit build of this library serves them).
+ * By design it does nothing in static programs (they have no loader), setuid ones (see shim_is_privileged), programs
+ * started with an emptied environment (`env -i`), 32-bit programs (the loader says "wrong ELF class" and goes on; a
+ * 32-bit build of this library serves them).
  *
  * System calls are raw ones (lib/system/sys.h), of x86_64, aarch64, ppc64le and
  * riscv64. Other architectures go without: there the master port is computed but not

@@ -10,10 +10,9 @@
 #include "shim.h"
 #include "system/sys.h"
 
-/* A loader that passes no arguments leaves random values here. The kernel puts argc,
- * argv and envp one after the other, so values that match that layout and end at the
- * environment are real. (A constructor that ran before this one may have moved the
- * environment; then the command is not known.) */
+/* A loader that passes no arguments leaves random values here. The kernel puts argc, argv and envp one after the other,
+ * so values that match that layout and end at the environment are real. (A constructor that ran before this one may
+ * have moved the environment; then the command is not known.) */
 const char *const *shim_command_line(int argc, char **argv, char **envp)
 {
     if (envp != environ || argc < 1 || (uintptr_t)argv % alignof(char *) != 0 ||

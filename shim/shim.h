@@ -44,10 +44,9 @@ void shim_say_line(const char *format, ...) __attribute__((format(printf, 1, 2))
 
 /* A plan applied to an environment array, without libc.
  *
- * A preloaded constructor cannot use setenv(): in bash it binds to bash's own function
- * and has no effect, and clearenv() frees a table that libc has grown while programs
- * still walk it (both measured). So the strings and the table are static and never
- * freed. */
+ * A preloaded constructor cannot use setenv(): in bash it binds to bash's own function and has no effect, and
+ * clearenv() frees a table that libc has grown while programs still walk it (both measured). So the strings and the
+ * table are static and never freed. */
 
 enum { SHIM_TABLE_MAX = 4096, SHIM_TEXT_MAX = 8192 };
 
@@ -61,16 +60,14 @@ struct shim_table {
  * environment from now on: env itself, or table->entry. NULL, with env unchanged, where
  * the table has too little room for the variables or for the text.
  *
- * Entries are always replaced in env, too: a musl program's main() reads the old
- * array. env keeps its length, because some programs (the Go runtime for one) find the
- * auxiliary vector after its NULL. */
+ * Entries are always replaced in env, too: a musl program's main() reads the old array. env keeps its length, because
+ * some programs (the Go runtime for one) find the auxiliary vector after its NULL. */
 char **shim_table_apply(struct shim_table *table, char **env, const struct rc_env *index, const struct rc_plan *plan);
 
 /* Binds a launcher's worker to its own cores, without libc.
  *
- * torchrun and Lightning start their workers after rollcall has done its part. So
- * the task carries the cores of each (pins.h, ROLLCALL_PINS), and the worker binds
- * itself before its main. In any doubt it stays as it is:
+ * torchrun and Lightning start their workers after rollcall has done its part. So the task carries the cores of each
+ * (pins.h, ROLLCALL_PINS), and the worker binds itself before its main. In any doubt it stays as it is:
  *
  * - LOCAL_RANK must be a number of the list, and the launcher's other numbers must
  *   give as many workers as the list has.

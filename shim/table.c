@@ -3,8 +3,7 @@
 
 _Static_assert(SHIM_TABLE_MAX < UINT16_MAX, "1 + a place fits 16 bits");
 
-/* Writes "NAME=VALUE" for each entry that sets something; NULL for the others. False
- * where they do not fit. */
+/* Writes "NAME=VALUE" for each entry that sets something; NULL for the others. False where they do not fit. */
 static bool write_strings(struct shim_table *table, const struct rc_plan *plan, char *string[RC_PLAN_MAX])
 {
     char *to = table->text;
@@ -30,9 +29,8 @@ static bool write_strings(struct shim_table *table, const struct rc_plan *plan, 
     return true;
 }
 
-/* Writes to `place` 1 + the first index of each variable of the plan, 0 where it is new.
- * Writes to table->dropped the entries that must go: duplicates of a name, and all
- * entries of a name that is unset. Returns their number. */
+/* Writes to `place` 1 + the first index of each variable of the plan, 0 where it is new. Writes to table->dropped the
+ * entries that must go: duplicates of a name, and all entries of a name that is unset. Returns their number. */
 static unsigned find_places(struct shim_table *table, const struct rc_env *index, const struct rc_plan *plan,
                             unsigned place[RC_PLAN_MAX])
 {
@@ -54,9 +52,8 @@ static unsigned find_places(struct shim_table *table, const struct rc_env *index
     return dropped;
 }
 
-/* Fills the place of a variable that was removed from the old array: another entry
- * that is there anyway. A NULL would end the array for programs that walk main()'s
- * third argument, and some would take an empty string for a name. */
+/* Fills the place of a variable that was removed from the old array: another entry that is there anyway. A NULL would
+ * end the array for programs that walk main()'s third argument, and some would take an empty string for a name. */
 static char *filler_entry(const struct shim_table *table)
 {
     static char nothing[] = "";

@@ -39,8 +39,7 @@ struct mapping {
     unsigned notes;
 };
 
-/* 0, or -1 after one line on standard error. map_free takes zeroed and
- * half-made ones as well. */
+/* 0, or -1 after one line on standard error. map_free takes zeroed and half-made ones as well. */
 int map_make(const struct wishes *wishes, struct mapping *mapping);
 void map_free(struct mapping *mapping);
 

@@ -14,10 +14,9 @@
 
 /* Libpmix, opened at run time: the few functions that are used of it, and how a failure is told.
  *
- * One build runs with PMIx 4, 5 and 7, and a rollcall that was built with PMIx
- * is installed where there is none. Nothing of the library's own structures is
- * made here but values: the size of others (pmix_info_t) is not the same in all
- * releases, a value's head is. */
+ * One build runs with PMIx 4, 5 and 7, and a rollcall that was built with PMIx is installed where there is none.
+ * Nothing of the library's own structures is made here but values: the size of others (pmix_info_t) is not the same in
+ * all releases, a value's head is. */
 
 #define LIBRARY "libpmix.so.2"
 
@@ -239,8 +238,7 @@ static int find_nodes_by_id(const pmix_proc_t *self, struct layout *layout)
     return status;
 }
 
-/* Slurm 22.05 numbers the nodes of the ranks on its own node alone, and names
- * all (measured). */
+/* Slurm 22.05 numbers the nodes of the ranks on its own node alone, and names all (measured). */
 static int find_nodes(const pmix_proc_t *self, struct layout *layout)
 {
     pmix_status_t status;
@@ -254,8 +252,7 @@ static int find_nodes(const pmix_proc_t *self, struct layout *layout)
     return find_nodes_by_id(self, layout);
 }
 
-/* "(vector,(0,2,2),(2,1,1))": neighbours that have equally many ranks in a row
- * are one run. */
+/* "(vector,(0,2,2),(2,1,1))": neighbours that have equally many ranks in a row are one run. */
 static void print_map(const struct layout *layout)
 {
     uint32_t first = 0;

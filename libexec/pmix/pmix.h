@@ -17,8 +17,7 @@ extern struct pmix_library {
 /* 0, or -1 after pmix_fail(). */
 int pmix_open_library(void);
 
-/* The value of a key, which is not freed: this process ends soon. NULL where
- * there is none, *status says why. */
+/* The value of a key, which is not freed: this process ends soon. NULL where there is none, *status says why. */
 const pmix_value_t *pmix_find_value(const pmix_proc_t *self, pmix_rank_t rank, const char *key, pmix_status_t *status);
 
 /* Prints "failed=KIND WHAT: WHY" (lib/launcher/pmix.c has the kinds). Returns -1. */
@@ -40,9 +39,7 @@ void pmix_connection_hand_over(int copy);
 #define KEY_OF_SERVER "rollcall.server"
 #define KEY_OF_STORE  "rollcall.store"
 
-/* Prints the lines that lib/launcher/pmix.c explains: all of them and 0, or one of
- * pmix_fail() and -1. Nothing is taken from the server but what is right in all of
- * them: the number of nodes (PMIX_NUM_NODES), for one, is not (measured with
- * PRRTE 3.0.8: for 3 ranks on 2 nodes 2 by prterun's own server, 4 by a
- * prted's), and is counted here. */
+/* Prints the lines that lib/launcher/pmix.c explains: all of them and 0, or one of pmix_fail() and -1. Nothing is taken
+ * from the server but what is right in all of them: the number of nodes (PMIX_NUM_NODES), for one, is not (measured
+ * with PRRTE 3.0.8: for 3 ranks on 2 nodes 2 by prterun's own server, 4 by a prted's), and is counted here. */
 int pmix_print_job(const pmix_proc_t *self);

@@ -35,9 +35,8 @@ static int put_endpoint(const pmix_proc_t *self, const char *key)
     return status == PMIX_SUCCESS ? 0 : pmix_fail("server", "PMIx_Put", pmix_library.error_string(status));
 }
 
-/* Prints what rank 0 has put there, as "endpoint=TEXT", as soon as it has: until
- * then it asks again and again, and blocks where the server does (PMIx 4
- * without end, 5 not at all: measured). The process's own deadline ends it. */
+/* Prints what rank 0 has put there, as "endpoint=TEXT", as soon as it has: until then it asks again and again, and
+ * blocks where the server does (PMIx 4 without end, 5 not at all: measured). The process's own deadline ends it. */
 static int print_endpoint(const pmix_proc_t *self, const char *key)
 {
     for (int pause = PAUSE_FIRST_MS;; pause = 2 * pause < PAUSE_LAST_MS ? 2 * pause : PAUSE_LAST_MS) {
@@ -63,15 +62,13 @@ static int print_endpoint(const pmix_proc_t *self, const char *key)
  *   rollcall-pmix get   asks where
  *   rollcall-pmix put-store, get-store   the same for the store server of its tasks
  *
- * A program of its own, because PMIx must not stay connected in an application
- * (Slurm ends a step in which a connected process ends without a word), keeps a
- * thread, and reads whatever plugins it finds: none of that belongs into the
- * process that becomes the user's. PMIx_Init, a question, PMIx_Finalize. The bare
- * connection is handed on to who asks (pmix.h).
+ * A program of its own, because PMIx must not stay connected in an application (Slurm ends a step in which a connected
+ * process ends without a word), keeps a thread, and reads whatever plugins it finds: none of that belongs into the
+ * process that becomes the user's. PMIx_Init, a question, PMIx_Finalize. The bare connection is handed on to who asks
+ * (pmix.h).
  *
- * Prints lines NAME=VALUE, all of them or one that says what failed, and ends
- * with 0 or 1. It may not take longer than DEADLINE seconds: a server that
- * hangs ends it by SIGALRM, a caller that does not want to wait so long by SIGKILL.
+ * Prints lines NAME=VALUE, all of them or one that says what failed, and ends with 0 or 1. It may not take longer than
+ * DEADLINE seconds: a server that hangs ends it by SIGALRM, a caller that does not want to wait so long by SIGKILL.
  */
 
 enum { DEADLINE = 10, DEADLINE_OF_ENDPOINT = 600 }; /* seconds; the caller waits a little longer, or less */
