@@ -16,17 +16,8 @@ import collections
 import json
 import sys
 
-IDENTITY = (
-    "RANK",
-    "WORLD_SIZE",
-    "LOCAL_RANK",
-    "LOCAL_WORLD_SIZE",
-    "NODE_RANK",
-    "GROUP_RANK",
-    "GROUP_WORLD_SIZE",
-    "MASTER_ADDR",
-    "MASTER_PORT",
-)
+IDENTITY = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "GROUP_RANK", "GROUP_WORLD_SIZE",
+            "MASTER_ADDR", "MASTER_PORT")
 FOR_WORKERS = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "TORCHELASTIC_RUN_ID")
 OURS = ("PET_", "TORCHELASTIC_", "ROLLCALL_SCOPE")
 # Their tasks know only their own sizes: they are told the number of nodes where something else counts these.
@@ -116,17 +107,10 @@ def do_whoami(path, wanted):
         missing = [name for name in IDENTITY if not identity.get(name) and not (name in may_lack and name not in identity)]
         if missing:
             fail(f"{line['host']} pid {line['pid']}: no {' '.join(missing)}")
-        people.append(
-            {
-                "host": line["host"],
-                "rank": int(identity["RANK"]),
-                "world": int(identity["WORLD_SIZE"]),
-                "local": int(identity["LOCAL_RANK"]),
-                "node": int(identity["NODE_RANK"]),
-                "master_here": line["master_here"],
-                "id": identity,
-            }
-        )
+        people.append({
+            "host": line["host"], "rank": int(identity["RANK"]), "world": int(identity["WORLD_SIZE"]),
+            "local": int(identity["LOCAL_RANK"]), "node": int(identity["NODE_RANK"]),
+            "master_here": line["master_here"], "id": identity})
     order, by_host = check_layout(people, wanted)
     for p in people:
         identity = p["id"]
@@ -155,11 +139,7 @@ def do_launcher(path, wanted):
     first = people[0]
     for number, line in enumerate(people):
         identity, env, where = line["id"], line["env"], f"node {number} ({line['host']})"
-        told_workers = [
-            name
-            for name in FOR_WORKERS
-            if name in identity or name in env
-        ]
+        told_workers = [name for name in FOR_WORKERS if name in identity or name in env]
         if told_workers:
             fail(f"{where} has {' '.join(told_workers)}")
         expected = {

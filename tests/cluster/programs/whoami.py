@@ -7,17 +7,8 @@ import os
 import socket
 import time
 
-NAMES = (
-    "RANK",
-    "WORLD_SIZE",
-    "LOCAL_RANK",
-    "LOCAL_WORLD_SIZE",
-    "NODE_RANK",
-    "GROUP_RANK",
-    "GROUP_WORLD_SIZE",
-    "MASTER_ADDR",
-    "MASTER_PORT",
-)
+NAMES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "GROUP_RANK", "GROUP_WORLD_SIZE",
+         "MASTER_ADDR", "MASTER_PORT")
 # Not all of SLURM_*: srun passes on 1024 bytes at a time, and lines of several tasks would mix.
 PREFIXES = ("PET_", "TORCHELASTIC_", "SLURM_PROCID", "SLURM_NTASKS_PER_NODE", "SLURM_JOB_NAME", "ROLLCALL_SCOPE")
 
