@@ -256,8 +256,7 @@ void slurm_job_step_layout_free(slurm_step_layout_t *layout)
     free(layout);
 }
 
-/* Makes the n-th allocation of the plugin fail. Not under sanitizers, which have an
- * allocator of their own. */
+/* Makes the n-th allocation of the plugin fail. Not under sanitizers, which have an allocator of their own. */
 #ifndef __SANITIZE_ADDRESS__
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);

@@ -55,8 +55,7 @@ void env_overwrite(char ***env, const char *name, const char *value)
     now.inside--;
 }
 
-/* unsetenvp(): after a removal the search skips the entry that moved up, so one of two
- * adjacent entries stays. */
+/* unsetenvp(): after a removal the search skips the entry that moved up, so one of two adjacent entries stays. */
 void env_unset(char **env, const char *name)
 {
     char **at = env;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* host.h - a Slurm that one can break: what the fake host is told to play.
  *
- * fake-spank reads a scenario from standard input, one word and one value a
- * line (%XX for any byte), loads the real plugin as slurmstepd, srun or sbatch
- * would, calls it back, and prints what happened, one JSON object a line.
+ * fake-spank reads a scenario from standard input, one word and one value a line (%XX for any byte), loads the real
+ * plugin as slurmstepd, srun or sbatch would, calls it back, and prints what happened, one JSON object a line.
  */
 #pragma once
 

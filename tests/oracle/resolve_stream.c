@@ -7,11 +7,10 @@
  *   flags    letters: c slurm_certain, i ignore_stamp, x explain
  *   number of words, words       "-" instead of the number: no argv at all
  *   number of variables, variables           likewise
- * Entries of the block that begin with @ tell of the node (lib/console/input.h); a
- * family that asks for more than the block says is answered with them, as by
- * lib/effects/look.c: first without, then with what it asked for.
- * Output is flushed before the program waits for input. Bytes outside of
- * printable ASCII are written as \u00XX, so a reader gets each byte back.
+ * Entries of the block that begin with @ tell of the node (lib/console/input.h); a family that asks for more than the
+ * block says is answered with them, as by lib/effects/look.c: first without, then with what it asked for. Output is
+ * flushed before the program waits for input. Bytes outside of printable ASCII are written as \u00XX, so a reader gets
+ * each byte back.
  *
  * Every text gets an allocation of exactly its size: under a sanitizer or
  * valgrind a read past its end does not go unseen.
@@ -219,8 +218,7 @@ static void read_node(struct rc_context *context)
     context->here = &here;
 }
 
-/* The options as the command line and ROLLCALL give them; false: they are not
- * options, and that is the answer. */
+/* The options as the command line and ROLLCALL give them; false: they are not options, and that is the answer. */
 static bool combine(const char *text, const char *const *env, struct rc_options *out)
 {
     static struct rc_env index;

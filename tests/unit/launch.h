@@ -7,9 +7,8 @@
 
 enum { LAUNCH_ENTRIES = 64, LAUNCH_DEADLINE = 10 };
 
-/* Input: entries between semicolons, "HOST NODE TASKS NAME=VALUE...". What an
- * entry does not say is that of a sound launch, whose sizes are the row's. In
- * has=NAME:VALUE a tilde is a blank. */
+/* Input: entries between semicolons, "HOST NODE TASKS NAME=VALUE...". What an entry does not say is that of a sound
+ * launch, whose sizes are the row's. In has=NAME:VALUE a tilde is a blank. */
 struct launch_row {
     struct rc_str input;
     uint32_t nodes;
@@ -37,8 +36,7 @@ struct launch {
 /* Reads the entries of a row; the findings are empty. */
 void launch_read(struct launch *launch, const struct launch_row *row);
 
-/* Tests: what is found is `expected`; also whoever answers first; and who is blamed, as in
- * "RC601 n3,n4; itself n2". */
+/* Tests: what is found is `expected`; also whoever answers first; and who is blamed, as in "RC601 n3,n4; itself n2". */
 void launch_finds(const struct launch_row *row);
 void launch_finds_in_any_order(const struct launch_row *row);
 void launch_blames(const struct launch_row *row);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Linear time: what 1 MiB costs is twice what half of it costs, whatever the text holds.
  *
- * Cost is counted, not timed: the core is compiled once more so that each of
- * its basic blocks calls the counter below (-fsanitize-coverage=trace-pc). The
- * counts are the same on a slow, a busy and a fast machine.
+ * Cost is counted, not timed: the core is compiled once more so that each of its basic blocks calls the counter below
+ * (-fsanitize-coverage=trace-pc). The counts are the same on a slow, a busy and a fast machine.
  */
 #include "base/env.h"
 #include "base/text.h"

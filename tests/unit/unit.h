@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* unit.h - table-driven tests over cmocka: a row of a table is a test of its own.
  *
- * A test file fills tables of (input, expectation, reason), and a function
- * that is defined with UNIT_ROWS checks each row. libunit.la has the main().
- * Inputs go through unit_guard(), which puts them right before an unmapped
- * page: a parser that reads one byte past the end of its slice does not get
- * away with it.
+ * A test file fills tables of (input, expectation, reason), and a function that is defined with UNIT_ROWS checks each
+ * row. libunit.la has the main(). Inputs go through unit_guard(), which puts them right before an unmapped page: a
+ * parser that reads one byte past the end of its slice does not get away with it.
  */
 #pragma once
 
@@ -91,8 +89,7 @@ void unit_add(void (*check)(const void *row), const void *row, const char *what,
 /* Runs all tests of the program; the exit status of main(). For a program with a main() of its own. */
 int unit_run(void);
 
-/* A copy whose last byte is the last one before an unmapped page; absent stays
- * absent. Lives until the test ends. */
+/* A copy whose last byte is the last one before an unmapped page; absent stays absent. Lives until the test ends. */
 struct rc_str unit_guard(struct rc_str text);
 
 /* The same for a string with its NUL. */

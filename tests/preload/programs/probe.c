@@ -3,8 +3,7 @@
  *
  *   probe NAME...    getenv NAME=VALUE, environ NAME=VALUE, envp NAME=VALUE
  *
- * Each occurrence in environ and in main's third argument is shown, so a name
- * that stands there twice is seen.
+ * Each occurrence in environ and in main's third argument is shown, so a name that stands there twice is seen.
  */
 #include <stdio.h>
 #include <stdlib.h>
