@@ -247,9 +247,9 @@ bool rc_spank_step_speaks(spank_t spank)
 }
 
 /* Said at once: the task of RANK 0, which says warnings, may be on another node. */
-static void say_slow_lookup(const struct rc_result *found, const struct rc_lookup *lookup)
+static void say_lookup(const struct rc_result *found, const struct rc_lookup *lookup)
 {
-    char text[RC_LOOKUP_TEXT];
+    char text[RC_LOOKUP_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_messages messages = { .arena = &arena };
 
@@ -282,7 +282,7 @@ const struct rc_lookup *rc_spank_step_lookup(const struct rc_result *found)
         return look_up(found, rc_once_wait(&shared->looked, LOOKUP_MS) ? shared->found : own);
     lookup = look_up(found, shared->found);
     rc_once_done(&shared->looked);
-    say_slow_lookup(found, lookup);
+    say_lookup(found, lookup);
     return lookup;
 }
 

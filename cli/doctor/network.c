@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
-#include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "doctor.h"
-#include "rendezvous/wire.h"
 #include "resolve/resolve.h"
 #include "system/net.h"
 #include "system/node.h"
-#include "system/port.h"
 
 static bool element_is(struct rc_str element, struct rc_str name, bool exact)
 {
@@ -42,62 +36,24 @@ bool doctor_filter_passes(struct rc_str filter, struct rc_str name)
     return listed != exclude;
 }
 
-/* Whether this node reaches the master port.
- *
- * The port is held, and nothing listens there before the program does. So a port that refuses is taken for the held
- * one: a firewall that answers with a reset looks the same, and only one that drops, or no route, is found. */
+/* Whether this node reaches the master port, which is held: nothing listens there before the program does. */
 
-enum { PROBE_MS = 5000 /* for all connections to one name */ };
-
-static int connect_to(int fd, const struct rc_netaddr *address, uint16_t port, int64_t deadline)
-{
-    union rc_socket_name name;
-    socklen_t size = rc_socket_name(&name, address, port);
-    int error = 0;
-
-    if (connect(fd, &name.any, size) < 0)
-        error = errno;
-    if (error != EINPROGRESS)
-        return error;
-    if (rc_wire_wait(fd, POLLOUT, deadline) < 0)
-        return ETIMEDOUT;
-    size = sizeof(error);
-    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0 ? errno : error;
-}
-
-/* Returns 0 or an errno. A port that is held, and not listened on, refuses: that is 0, too. */
-static int probe(const struct rc_netaddr *address, uint16_t port, int64_t deadline)
-{
-    int family = address->size == RC_IPV4_BYTES ? AF_INET : AF_INET6;
-    int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    int error;
-
-    if (fd < 0)
-        return 0;
-    error = connect_to(fd, address, port, deadline);
-    close(fd);
-    return error == ECONNREFUSED ? 0 : error;
-}
+enum { PROBE_MS = 5000 };
 
 /* One address that answers is enough, as it is for torch. A finding names the first one. */
 static void probe_master(struct findings *findings, const struct rc_master *where)
 {
     struct rc_addresses addresses = { .count = 0 };
-    int64_t deadline = rc_milliseconds() + PROBE_MS;
     char text[RC_NETADDR_TEXT];
-    int first = 0;
+    int error;
 
-    if (rc_resolver_ask(where->addr, &addresses) != 0 || addresses.count == 0)
+    if (rc_resolver_ask(where->addr, &addresses) != 0)
         return;
-    for (unsigned i = 0; i < addresses.count; i++) {
-        int error = probe(&addresses.list[i], where->port, deadline);
-
-        if (error == 0)
-            return;
-        first = first ? first : error;
-    }
-    doctor_findings_add(findings, FINDING_D207, NULL, 0, NULL, "%s port %u (%s) cannot be reached from here: %s",
-                        where->addr, (unsigned)where->port, rc_netaddr_text(&addresses.list[0], text), strerror(first));
+    error = rc_port_reach(&addresses, where->port, PROBE_MS);
+    if (error)
+        doctor_findings_add(findings, FINDING_D207, NULL, 0, NULL, "%s port %u (%s) cannot be reached from here: %s",
+                            where->addr, (unsigned)where->port, rc_netaddr_text(&addresses.list[0], text),
+                            rc_port_reach_words(error));
 }
 
 static bool spans_nodes(const struct rc_result *result)

@@ -23,6 +23,7 @@ static const struct rc_row question_rows[] = {
     RC_ROW_FLAG(struct rc_lookup_question, certain, "yes|no"),
     RC_ROW_NUMBER(struct rc_lookup_question, node_rank, 0, RC_UNKNOWN),
     RC_ROW_NUMBER(struct rc_lookup_question, nodes, 0, RC_UNKNOWN),
+    RC_ROW_NUMBER(struct rc_lookup_question, port, 0, UINT16_MAX),
 };
 
 const struct rc_form rc_lookup_question_form = { RC_FORM_ROWS(question_rows) };
@@ -34,18 +35,28 @@ static const struct rc_row rows[] = {
     RC_ROW_TEXT(struct rc_lookup, addr, RC_NETADDR_TEXT),
     RC_ROW_TEXT(struct rc_lookup, interface, RC_INTERFACE_SIZE),
     RC_ROW_TEXT(struct rc_lookup, strange, RC_NETADDR_TEXT),
+    RC_ROW_TEXT(struct rc_lookup, unreached, RC_LOOKUP_TEXT),
     RC_ROW_FLAG(struct rc_lookup, elsewhere, "yes|no"),
     RC_ROW_NUMBER(struct rc_lookup, seconds, 0, UINT16_MAX),
 };
 
 const struct rc_form rc_lookup_form = { RC_FORM_ROWS(rows) };
 
+/* The port that this node is to reach: another node holds it, and has told so. */
+static uint16_t port_to_reach(const struct rc_result *result)
+{
+    return result->master.port_told && result->identity.field[RC_NODE_RANK] != 0 ? result->master.port : 0;
+}
+
 bool rc_lookup_is_needed(const struct rc_result *result)
 {
+    const struct rc_master *master = &result->master;
     struct rc_netaddr address;
 
-    return result->master.addr && (result->master.wish || ((result->master.todo & RC_MASTER_LOOKUP) &&
-                                                           !rc_netaddr_read(rc_str(result->master.addr), &address)));
+    if (!master->addr || master->wish)
+        return master->addr != NULL;
+    return rc_netaddr_read(rc_str(master->addr), &address) ? port_to_reach(result) != 0
+                                                           : master->todo & RC_MASTER_LOOKUP;
 }
 
 struct rc_lookup_question rc_lookup_question_of(const struct rc_result *result, const char *outcome)
@@ -64,6 +75,7 @@ struct rc_lookup_question rc_lookup_question_of(const struct rc_result *result, 
         .certain = result->facts.master_certain,
         .node_rank = result->identity.field[RC_NODE_RANK],
         .nodes = result->identity.field[RC_NNODES],
+        .port = port_to_reach(result),
     };
 }
 
@@ -121,6 +133,12 @@ void rc_lookup_warn(const struct rc_master *master, const struct rc_lookup *look
                "%s resolves MASTER_ADDR %s (%s) to %pS, but rank 0's node has %s; the tasks start; if those of %s "
                "wait for rank 0 in vain, correct that name in its /etc/hosts or in DNS",
                node, master->addr, master->addr_source, &lookup->strange, master->own, node);
+    if (lookup->unreached.n)
+        rc_say(messages, RC422,
+               "%s cannot reach port %u of MASTER_ADDR %s (%s), at %pS; the tasks start; those of %s may wait for rank "
+               "0 in vain; open the firewall between the nodes, or choose another network (addr=ib0) or other ports "
+               "(port=23000-23999)",
+               node, (uint32_t)master->port, master->addr, master->addr_source, &lookup->unreached, node);
 }
 
 /* Nodes that do not know their own name are common; those that do not know localhost are broken. */
@@ -170,14 +188,16 @@ bool rc_lookup_settle(struct rc_context *context, struct rc_result *result, cons
 {
     char text[RC_LOOKUP_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    const struct rc_lookup_question asked = rc_lookup_question_of(result, outcome);
+    struct rc_lookup_question asked = rc_lookup_question_of(result, outcome);
+    /* each task of the node waits as long: one says so */
+    bool speaks = result->identity.field[RC_LOCAL_RANK] == 0 || result->identity.field[RC_LOCAL_RANK] == RC_UNKNOWN;
     struct rc_lookup lookup;
 
     if (!rc_lookup_is_needed(result))
         return true;
+    asked.port = speaks ? asked.port : 0;
     rc_lookup_find(&asked, &lookup, &arena);
-    /* each task of the node has waited as long: one says so */
-    if (result->identity.field[RC_LOCAL_RANK] == 0 || result->identity.field[RC_LOCAL_RANK] == RC_UNKNOWN)
+    if (speaks)
         rc_lookup_warn(&result->master, &lookup, &result->messages);
     return rc_lookup_apply(context, result, &lookup);
 }

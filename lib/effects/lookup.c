@@ -17,6 +17,7 @@ struct search {
     struct rc_lookup *found;
     struct rc_arena *arena;
     struct rc_messages wrong;
+    struct rc_addresses at; /* of RANK 0's node, of which one is to be reached */
     char node[RC_NODE_NAME_SIZE];
 };
 
@@ -121,17 +122,19 @@ static void check_addresses(struct search *s, const struct rc_addresses *address
     }
 }
 
-/* Of a MASTER_ADDR that stays a name. */
+/* Of a MASTER_ADDR that stays as it is: a name, or an address to be reached. */
 static void find_name(struct search *s)
 {
-    struct rc_addresses addresses = { .count = 0 };
-    int error = rc_resolver_ask(rc_copy(s->arena, s->asked->addr), &addresses);
+    struct rc_netaddr address;
+    int error = rc_resolver_ask(rc_copy(s->arena, s->asked->addr), &s->at);
 
+    if (rc_netaddr_read(s->asked->addr, &address))
+        return;
     if (error == 0) {
-        s->found->elsewhere = are_all(&addresses, rc_netaddr_is_elsewhere);
-        check_addresses(s, &addresses);
+        s->found->elsewhere = are_all(&s->at, rc_netaddr_is_elsewhere);
+        check_addresses(s, &s->at);
         if (s->asked->wish.p)
-            s->found->interface = interface_towards(s, &addresses.list[0]);
+            s->found->interface = interface_towards(s, &s->at.list[0]);
     } else if (!rc_resolver_denies(error)) {
         return;
     } else if (s->asked->nodes == 1) {
@@ -256,6 +259,7 @@ static void find_in_network(struct search *s)
     if (!chosen && asked->node_rank == 0 && are_all(&known, rc_netaddr_is_loopback))
         chosen = lowest_in(&own, &networks);
     if (chosen) {
+        rc_addresses_add(&s->at, chosen);
         s->found->addr = address_text(s, chosen);
         s->found->interface = interface.p ? interface : interface_towards(s, chosen);
         return;
@@ -274,6 +278,20 @@ static void find_in_network(struct search *s)
 
 /* A name server that does not answer costs 5 s at least, unless resolv.conf says otherwise. */
 enum { SLOW_MS = 3000 };
+
+/* Packets that are dropped cost the node so much; where they are not, nothing listens yet, and the port refuses. */
+enum { REACH_MS = 1000 };
+
+static void find_way(struct search *s)
+{
+    int error = s->asked->port ? rc_port_reach(&s->at, (uint16_t)s->asked->port, REACH_MS) : 0;
+
+    if (error) {
+        struct rc_str first = address_text(s, &s->at.list[0]);
+
+        s->found->unreached = rc_str(rc_format(s->arena, "%pS: %s", &first, rc_port_reach_words(error)));
+    }
+}
 
 void rc_lookup_find(const struct rc_lookup_question *asked, struct rc_lookup *lookup, struct rc_arena *arena)
 {
@@ -296,6 +314,8 @@ void rc_lookup_find(const struct rc_lookup_question *asked, struct rc_lookup *lo
     }
     taken = rc_milliseconds() - start;
     lookup->seconds = taken < SLOW_MS ? 0 : (uint32_t)(taken / 1000);
+    if (lookup->state == RC_LOOKUP_FOUND)
+        find_way(&s);
 }
 
 bool rc_lookup_is_elsewhere(const struct rc_result *result)

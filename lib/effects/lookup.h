@@ -36,6 +36,7 @@ struct rc_lookup_question {
     bool certain;          /* the launcher is certain of the address */
     uint32_t node_rank;
     uint32_t nodes;
+    uint32_t port; /* of RANK 0's node, to be reached from here; 0: none */
 };
 
 struct rc_lookup {
@@ -45,11 +46,12 @@ struct rc_lookup {
     struct rc_str addr;      /* of FOUND; absent: master.addr stays */
     struct rc_str interface; /* of FOUND; absent: not known */
     struct rc_str strange;   /* of a name: an address that RANK 0's node has not; absent: none */
+    struct rc_str unreached; /* RANK 0's address whose port cannot be reached, and why; absent: it can, or may */
     bool elsewhere;          /* of a name: all that it leads to is surely another node's */
     uint32_t seconds;        /* that the resolver took; 0: no longer than it should */
 };
 
-/* Whether there is anything to look up for result->master. */
+/* Whether there is anything to look up for result->master, or its port is to be reached. */
 bool rc_lookup_is_needed(const struct rc_result *result);
 
 /* Whether a name is not enough. */
@@ -75,7 +77,8 @@ bool rc_lookup_read(struct rc_str answer, struct rc_lookup *lookup);
 extern const struct rc_form rc_lookup_question_form;
 extern const struct rc_form rc_lookup_form;
 
-/* Adds a warning where the resolver has held up this node, or says of RANK 0's node what that does not say itself.
+/* Adds a warning where the resolver has held up this node, or says of RANK 0's node what that does not say itself,
+ * or where the port of RANK 0's node cannot be reached.
  * For the one task that has asked. */
 void rc_lookup_warn(const struct rc_master *master, const struct rc_lookup *lookup, struct rc_messages *messages);
 

@@ -131,6 +131,7 @@ static void masterport_find(const struct rc_context *context, struct rc_result *
                (uint32_t)context->local_port_first, (uint32_t)context->local_port_last, (uint32_t)master->port,
                ports[0] ? ", or use " : "", ports);
     }
+    master->port_told = context->told.port && context->told.port == master->port;
 }
 
 /* MASTER_ADDR, and with its port (above) the whole result->master. */

@@ -3,8 +3,10 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <errno.h>
 #include <ifaddrs.h>
 #include <netdb.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -170,6 +172,78 @@ const char *rc_netaddr_text(const struct rc_netaddr *address, char text[RC_NETAD
     int family = address->size == RC_IPV4_BYTES ? AF_INET : AF_INET6;
 
     return inet_ntop(family, address->byte, text, RC_NETADDR_TEXT) ? text : "?";
+}
+
+/* A packet may be lost, and the kernel sends it again after a second only. */
+enum { KNOCK_MS = 250 };
+
+/* Linux answers with a reset where nobody listens, so a refusal by ICMP is a firewall's. From Linux 5.8 on
+ * (45af29ca761c) a connection keeps that message; before, such a firewall is not seen. */
+static bool is_rejected(int fd)
+{
+    struct msghdr message = { .msg_iov = NULL };
+
+    return recvmsg(fd, &message, MSG_ERRQUEUE | MSG_DONTWAIT) >= 0;
+}
+
+/* 0, or an errno. */
+static int knock(const struct rc_netaddr *address, uint16_t port)
+{
+    union rc_socket_name name;
+    socklen_t size = rc_socket_name(&name, address, port);
+    bool is_four = name.any.sa_family == AF_INET;
+    struct pollfd answer = { .fd = socket(name.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0),
+                             .events = POLLOUT };
+    int error = 0;
+    int yes = 1;
+
+    if (answer.fd < 0)
+        return errno;
+    setsockopt(answer.fd, is_four ? IPPROTO_IP : IPPROTO_IPV6, is_four ? IP_RECVERR : IPV6_RECVERR, &yes, sizeof(yes));
+    if (connect(answer.fd, &name.any, size) < 0)
+        error = errno;
+    size = sizeof(error);
+    if (error == EINPROGRESS && poll(&answer, 1, KNOCK_MS) <= 0)
+        error = ETIMEDOUT;
+    else if (error == EINPROGRESS && getsockopt(answer.fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
+        error = errno;
+    if (error == ECONNREFUSED && !is_rejected(answer.fd))
+        error = 0;
+    close(answer.fd);
+    return error;
+}
+
+/* Others are this node's own: it has no socket left, or no IPv6. */
+static bool is_of_network(int error)
+{
+    return error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH || error == ECONNREFUSED ||
+           error == EACCES || error == EPERM || error == EINVAL; /* the last three: routes of its own, and prohibited */
+}
+
+int rc_port_reach(const struct rc_addresses *addresses, uint16_t port, uint32_t milliseconds)
+{
+    int64_t deadline = rc_milliseconds() + milliseconds;
+    int first = 0;
+    bool is_silent = true;
+
+    while (is_silent && (!first || rc_milliseconds() < deadline)) {
+        is_silent = false;
+        for (unsigned i = 0; i < addresses->count && (!first || rc_milliseconds() < deadline); i++) {
+            int error = knock(&addresses->list[i], port);
+
+            if (error == 0)
+                return 0;
+            is_silent |= error == ETIMEDOUT;
+            if (!first && is_of_network(error))
+                first = error;
+        }
+    }
+    return first;
+}
+
+const char *rc_port_reach_words(int error)
+{
+    return error == ECONNREFUSED ? "a firewall rejects it" : strerror(error);
 }
 
 /* The search takes some 50 ms on a node of a thousand processes with a hundred files each. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* net.h - interfaces and their addresses, names that are looked up, and who has a port. */
+/* net.h - interfaces and their addresses, names that are looked up, ports of other nodes, and who has a port. */
 #pragma once
 
 #include <stddef.h>
@@ -51,6 +51,15 @@ bool rc_resolver_denies(int error);
 
 /* Writes the address as text, "192.0.2.7", and returns it. */
 const char *rc_netaddr_text(const struct rc_netaddr *address, char text[RC_NETADDR_TEXT]);
+
+/* Whether this node reaches a port of another one, at any of its addresses, while perhaps nothing listens there yet:
+ * 0, or the errno of the first address. A refusal reaches it; ECONNREFUSED is a firewall's, which sends another
+ * message than a port does. One that resets as a port does is not seen. Where packets are dropped it takes that many
+ * milliseconds, and up to a quarter of a second more; else as long as a packet and its answer. */
+int rc_port_reach(const struct rc_addresses *addresses, uint16_t port, uint32_t milliseconds);
+
+/* Says such an errno. */
+const char *rc_port_reach_words(int error);
 
 /* Writes "pid 1234 (python) of user 1000", or as much of it as this process may
  * see: another user's open files are hidden, and the process may be in another

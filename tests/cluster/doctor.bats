@@ -41,22 +41,6 @@ finds()
     said '^error D207'
 }
 
-# firewall NODE TARGET...: what NODE does with a connection to a port of the user's range from now on
-firewall()
-{
-    local node=$1
-    shift
-    on "$node" iptables -A INPUT -p tcp --dport 20001:20400 -j "$@"
-}
-
-needs_firewall()
-{
-    [ -z "${SERIES:-}" ] || skip "the nodes of another series have no iptables"
-    on n1 iptables -A INPUT -p tcp --dport 1 -j REJECT --reject-with tcp-reset || skip "this kernel has no such firewall"
-    on n1 iptables -F
-    reached=(srun --ddp=port=20001-20400 -N2 --ntasks-per-node=2)
-}
-
 # bats test_tags=series
 @test "another version of rollcall on one node" {
     faults_up
@@ -70,15 +54,16 @@ needs_firewall()
 
 # bats test_tags=all,newest
 @test "a firewall that drops, and one that looks like a port that is only held" {
+    local ports=(-p tcp --dport 20001:20400 -j)
     needs_firewall
-    firewall n1 REJECT --reject-with tcp-reset
-    attempt 60 "${reached[@]}" rollcall doctor
-    on n1 iptables -F
+    firewall n1 -A INPUT "${ports[@]}" REJECT --reject-with tcp-reset
+    attempt 60 srun --ddp=port=20001-20400 -N2 --ntasks-per-node=2 rollcall doctor
+    firewall n1 -F
     succeeded
     finds 4 'nothing found'
-    firewall n1 DROP
-    attempt 60 "${reached[@]}" rollcall doctor
-    on n1 iptables -F
+    firewall n1 -A INPUT "${ports[@]}" DROP
+    attempt 60 srun --ddp=port=20001-20400 -N2 --ntasks-per-node=2 rollcall doctor
+    firewall n1 -F
     failed
     finds 3 'nothing found'
     finds 1 '1 error; begin with D207'

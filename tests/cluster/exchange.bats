@@ -74,6 +74,33 @@ except OSError as error:
     everybody ranks world=2 nodes=2
 }
 
+# What torch finds out after its timeout only. A firewall that resets is as a port that is held.
+# bats test_tags=series
+@test "a firewall between two nodes: the one that cannot reach RANK 0's port is named before its program starts" {
+    local rule words transport
+    needs_firewall
+    for transport in $transports; do
+        while read -r words rule; do
+            # shellcheck disable=SC2086
+            firewall n1 -A INPUT -s 10.77.0.3 -p tcp --dport 20001:20400 -j $rule
+            attempt 60 srun "--ddp=exchange=$transport,port=20001-20400" -N3 --ntasks-per-node=2 sh -c 'echo "port $RANK $MASTER_PORT"; echo "started $RANK" >&2'
+            firewall n1 -F
+            one_port 6
+            if [ "$words" = - ]; then
+                unsaid RC
+            else
+                said "warning RC422: n2 cannot reach port 20[0-4][0-9][0-9] of MASTER_ADDR n1 \\(.*\\), at 10\\.77\\.0\\.2: ${words//_/ }; the tasks start; "
+                [ "$(grep -c RC "$err")" -eq 1 ] || explain "not one line"
+                sed -n '/RC422/,$p' "$err" | grep -qx 'started 2' || explain "the program was faster"
+            fi
+        done <<< 'Connection_timed_out DROP
+a_firewall_rejects_it REJECT
+No_route_to_host REJECT --reject-with icmp-admin-prohibited
+- REJECT --reject-with tcp-reset'
+    done
+    nothing_remains
+}
+
 # take PORT NODE: a program that has the port there, with the process id $taker.
 take()
 {

@@ -22,9 +22,28 @@ faults_up()
 faults_end()
 {
     local node
+    [ -z "${walled:-}" ] || firewall n1 -F
     for node in n1 n2 n3 login; do
         while on "$node" umount "$helper" 2> /dev/null || on "$node" umount "$plugin_file" 2> /dev/null; do :; done
     done
+}
+
+# firewall NODE RULE...: iptables, in the node's network; a node of another series has no such program.
+firewall()
+{
+    local network process
+    network=$(on "$1" readlink /proc/self/ns/net)
+    for process in /proc/[0-9]*; do
+        [ "$(readlink "$process/ns/net")" != "$network" ] || break
+    done
+    nsenter "--net=$process/ns/net" iptables "${@:2}"
+}
+
+needs_firewall()
+{
+    firewall n1 -A INPUT -p tcp --dport 1 -j REJECT --reject-with tcp-reset || skip "this kernel has no such firewall"
+    firewall n1 -F
+    walled=yes
 }
 
 # inject NODE...: standard input is what rollcall-exchange does there, until the test ends; a server is a real one.
