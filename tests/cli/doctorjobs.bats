@@ -53,13 +53,10 @@ setup()
         run -1 doctor $arguments
         [[ $output == *'D421  train.py:1'* && $output == *'not looked at: SyntaxError'* ]]
     done
-    echo 'print "two"' > train.py
-    matches 1 '*D421  train.py:1*not looked at: it is Python 2*' doctor job.sh
     matches 1 '*not looked at: it is neither Python nor a shell script*' doctor /bin/ls
     printf '#!/bin/tcsh\nsetenv A 1\n' > job.csh
     matches 1 '*not looked at: it is for tcsh*' doctor job.csh
     matches 1 '*D421  /bin/ls*' doctor --script /bin/ls
-    fails_with 2 'cannot read .: Is a directory' "$rollcall" doctor .
 }
 
 @test "a line that ends as on Windows, which sbatch does not take" {

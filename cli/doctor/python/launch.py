@@ -16,6 +16,8 @@ PYTHON = re.compile(r"^python[\d.]*$")
 TORCHRUN_FLAGS = {"--standalone", "--no-python", "--no_python", "--run-path", "--run_path", "-m", "--module",
                   "--use-env", "--use_env", "--signals-to-handle"}
 PYTHON_VALUES = {"-W", "-X"}
+MODULES = {"torch.distributed.run": "torchrun", "torch.distributed.launch": "launch",
+           "accelerate.commands.launch": "accelerate"}
 MPIRUN = ("mpirun", "mpiexec", "prterun", "orterun")
 # Programs of packages that train, and that pip installs as commands.
 CONSOLE = {"mace_run_train", "nequip-train", "allegro-train", "fairseq-train", "fairseq-hydra-train", "litgpt",
@@ -57,7 +59,6 @@ class Launch:
                     any(word.endswith(".py") for word in words[1:]):
                 self.kind = None  # python $LAUNCHER train.py
                 return
-            name = self.kind
         elif name in ("torchrun", "deepspeed", "composer"):
             self.kind = name
             words = words[1:]
@@ -93,17 +94,11 @@ class Launch:
     def python(self, words):
         self.kind = "python"
         while words and words[0].startswith("-"):
-            if words[0] in ("-m", "-mtorch.distributed.run"):
-                module = words[1] if words[0] == "-m" and len(words) > 1 else words[0][2:]
-                rest = words[2:] if words[0] == "-m" else words[1:]
-                if module in ("torch.distributed.run", "torch.distributed.launch"):
-                    self.kind = "torchrun" if module.endswith("run") else "launch"
-                    return rest
-                if module == "accelerate.commands.launch":
-                    self.kind = "accelerate"
-                    return rest
-                self.module = True
-                return [module] + rest
+            if words[0].startswith("-m"):
+                words = words[1:] if words[0] == "-m" else [words[0][2:]] + words[1:]
+                self.kind = MODULES.get("".join(words[:1]), "python")
+                self.module = self.kind == "python"
+                return words if self.module else words[1:]
             if words[0] == "-c":
                 return []
             words = words[2:] if words[0] in PYTHON_VALUES else words[1:]
