@@ -21,17 +21,6 @@
 #include "resolve/options.h"
 #include "system/node.h"
 
-/* Copies up to the next zero byte, or up to the end. */
-static void copy_text(const char *from, const char *end, char *text, size_t size)
-{
-    size_t n = strnlen(from, (size_t)(end - from));
-
-    if (n >= size)
-        n = size - 1;
-    memcpy(text, from, n);
-    text[n] = '\0';
-}
-
 static bool search_open_file(int fd, const char *text, char *rest, size_t size)
 {
     struct stat file;
@@ -46,8 +35,11 @@ static bool search_open_file(int fd, const char *text, char *rest, size_t size)
     if (map == MAP_FAILED)
         return false;
     found = memmem(map, length, text, strlen(text));
-    if (found && rest)
-        copy_text(found + strlen(text), map + length, rest, size);
+    if (found && rest) { /* up to the next zero byte, or up to the end */
+        const char *start = found + strlen(text);
+
+        snprintf(rest, size, "%.*s", (int)strnlen(start, (size_t)(map + length - start)), start);
+    }
     munmap((void *)(uintptr_t)map, length);
     return found != NULL;
 }
@@ -76,13 +68,6 @@ static char *next_word(char **rest)
     if (**rest)
         *(*rest)++ = '\0';
     return start;
-}
-
-static bool is_ours(const char *plugin)
-{
-    const char *slash = strrchr(plugin, '/');
-
-    return strstr(slash ? slash : plugin, "rollcall") != NULL;
 }
 
 /* Whether a default= after the plugin has it act on steps that nobody has asked it for. */
@@ -137,7 +122,8 @@ static bool read_conf(const char *path, unsigned depth, struct doctor_plugin *fo
 
         if (strcmp(first, "include") == 0) {
             done = read_included(path, second, depth, found);
-        } else if ((strcmp(first, "optional") == 0 || strcmp(first, "required") == 0) && is_ours(second)) {
+        } else if (rc_str_which(rc_str(first), "optional|required") &&
+                   strstr(rc_str_base_name(rc_str(second)).p, "rollcall")) {
             snprintf(found->conf, sizeof(found->conf), "%s", path);
             snprintf(found->path, sizeof(found->path), "%s", second);
             found->line = number;
