@@ -30,17 +30,17 @@ void doctor_print_here(void)
 {
     static char text[DOCTOR_PLUGIN_TEXT];
     const char *list = getenv("SLURM_STEP_NODELIST");
-    const char *number = getenv("SLURM_NODEID");
     const char *local = getenv("SLURM_LOCALID");
     const char *node = getenv("SLURMD_NODENAME");
     char name[RC_NODE_NAME_SIZE];
     char series[DOCTOR_SERIES] = "";
     static struct doctor_plugin plugin;
     enum finding_id id;
+    uint32_t number;
 
     if (local && strcmp(local, "0") != 0)
         return;
-    if (list && number && strtoul(number, NULL, 10) < LISTING_NODES)
+    if (list && rc_parse_u32(rc_str(getenv("SLURM_NODEID")), LISTING_NODES - 1, &number))
         printf(LIST "%s\n", list);
     doctor_plugin_find(&plugin);
     doctor_slurm_series(series);
