@@ -4,8 +4,9 @@
  *   children WAY BLOCK PROGRAM ARGUMENT...
  *
  * WAY: fork, vfork, clone (shared memory and file descriptors), posix_spawn, posix_spawnp, execve, system (PROGRAM is a
- * line for sh then), threads (64 posix_spawns by eight threads at once). BLOCK: own (what this process has), empty,
- * preload (LD_PRELOAD alone), given (what the kernel gave this process, without what the shim made of it).
+ * line for sh then), threads (64 posix_spawns by eight threads at once).
+ * BLOCK: own (what this process has), empty, preload (LD_PRELOAD alone), given (what the kernel gave this
+ * process, without what the shim made of it).
  *
  * Ends with 1 where its own environment is another one afterwards: what a child's constructor does must not
  * reach the parent, whose memory a child of vfork shares until its exec.
