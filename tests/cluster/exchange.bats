@@ -77,13 +77,18 @@ except OSError as error:
 # What torch finds out after its timeout only. A firewall that resets is as a port that is held.
 # bats test_tags=series
 @test "a firewall between two nodes: the one that cannot reach RANK 0's port is named before its program starts" {
-    local rule words transport
+    local rule words transport launch
     needs_firewall
-    for transport in $transports; do
+    for transport in $transports exec; do
+        launch=(srun "--ddp=exchange=$transport,port=20001-20400" -N3 --ntasks-per-node=2)
+        if [ "$transport" = exec ]; then
+            [ "$mpi" = pmix ] || continue
+            launch=(srun -N3 --ntasks-per-node=2 rollcall exec --ddp=port=20001-20400 --)
+        fi
         while read -r words rule; do
             # shellcheck disable=SC2086
             firewall n1 -A INPUT -s 10.77.0.3 -p tcp --dport 20001:20400 -j $rule
-            attempt 60 srun "--ddp=exchange=$transport,port=20001-20400" -N3 --ntasks-per-node=2 sh -c 'echo "port $RANK $MASTER_PORT"; echo "started $RANK" >&2'
+            attempt 60 "${launch[@]}" sh -c 'echo "port $RANK $MASTER_PORT"; echo "started $RANK" >&2'
             firewall n1 -F
             one_port 6
             if [ "$words" = - ]; then
