@@ -234,6 +234,9 @@ void rc_spank_step_begin(spank_t spank)
         rc_spank_outside_remember();
     rc_node_port_range(&step.local_port_first, &step.local_port_last);
     rc_command_read(rc_spank_command(spank), &result.command);
+    if (rc_options_are_sites(&step.options) && step.options.bind == RC_BIND_UNSET &&
+        result.command.kind != RC_COMMAND_LAUNCHER)
+        step.options.bind = RC_BIND_NONE;
     decide_mode(spank, env);
 }
 

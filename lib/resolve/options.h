@@ -56,6 +56,12 @@ static inline bool rc_options_parse_variable(struct rc_str value, const char *wh
 struct rc_options rc_options_combine(const struct rc_options *command_line, const struct rc_options *environment,
                                      const struct rc_options *administrator);
 
+/* Nobody asked but the administrator: programs that are no training are touched as well. */
+static inline bool rc_options_are_sites(const struct rc_options *options)
+{
+    return options->given && !options->by_user;
+}
+
 /* The values that hold, with their defaults: 10 seconds; and check=stop if a user asked
  * for rollcall, check=warn if only the administrator did. */
 uint32_t rc_options_deadline(const struct rc_options *options);

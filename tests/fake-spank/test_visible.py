@@ -109,6 +109,14 @@ def test_what_p2p_costs_is_no_news_where_only_the_administrator_asked(host):
     assert seen(played) == [("0", "0")] * 4 and played.lines() == []
 
 
+def test_where_only_the_administrator_asked_device_0_stays_the_tasks_own(host):
+    env, extra = gpus("0,1,2,3"), OPEN + bound(["0", "1", "2", "3"])
+    played = host.step(FOUR, arguments=["default=auto"], env=env, extra=extra)
+    assert seen(played) == [("0", str(i)) for i in range(4)]
+    assert all("CUDA_DEVICE_ORDER" not in t.env for t in played.all_tasks)
+    assert seen(host.step(FOUR, arguments=["default=auto,gpus=auto"], env=env, extra=extra))[0][1] == "0,1,2,3"
+
+
 def test_all_where_a_cgroup_forbids_it(host):
     played = host.step(FOUR, ["worker,gpus=all"], env=gpus("0,1,2,3"),
                        extra=CGROUP + bound(["0"] * 4, ["0", "1", "2", "3"]))
