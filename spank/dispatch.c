@@ -10,6 +10,7 @@
  */
 #include <stdint.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 /* symbols are hidden by default; Slurm finds these with dlsym */
 #pragma GCC visibility push(default)
@@ -50,7 +51,13 @@ int slurm_spank_init(spank_t spank, int argc, char *argv[])
     return 0;
 }
 
-/* A wrong value is refused here, before a job is submitted or a step is made. */
+/* Slurm ignores what an `optional` plugin returns here (_do_call_stack), and would submit the job or make the step. */
+static void end_command(void)
+{
+    _exit(1);
+}
+
+/* What cannot be done is refused here, before a job is submitted or a step is made. */
 int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
 {
     (void)spank;
@@ -58,12 +65,17 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
     switch (spank_context()) {
     case S_CTX_LOCAL:
         rc_spank_open_standard();
-        return rc_spank_check_environment() ? 0 : -1;
+        if (!rc_spank_check_environment() || !rc_spank_check_waiting())
+            end_command();
+        break;
     case S_CTX_ALLOCATOR:
-        return rc_spank_check_environment() ? 0 : -1;
+        if (!rc_spank_check_environment())
+            end_command();
+        break;
     default:
-        return 0;
+        break;
     }
+    return 0;
 }
 
 int slurm_spank_local_user_init(spank_t spank, int argc, char *argv[])

@@ -19,6 +19,9 @@ void rc_spank_server_start(spank_t spank);
  * (22.05, measured). */
 void rc_spank_open_standard(void);
 
+/* In srun, before the step is made: false, with a line, where srun will not wait for a step that has --ddp. */
+bool rc_spank_check_waiting(void);
+
 /* Sets RC_TASK_HOSTS in srun's environment where the step needs it, and empties
  * an outer step's. Does nothing where rollcall was not asked for. */
 void rc_spank_name_hosts(spank_t spank);

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "resolve/options.h"
 #include "slurm.h"
 
-/* The longest argument of an option that Slurm passes on. */
-enum { TEXT_SIZE = 2048 };
+/* TEXT_SIZE: the longest argument of an option that Slurm passes on. */
+enum { TEXT_SIZE = 2048, REASON_SIZE = 512 };
+
+#define OFF_IS "off="
 
 /* As it was given: slurmstepd calls back as root, where nothing of the user's is parsed. */
 static struct {
@@ -20,12 +24,18 @@ static struct {
     bool read;
     struct rc_options value;
     enum rc_spank_log log;
+    const char *off;      /* why it is switched off, ": TEXT" or ""; NULL: it is on */
     char text[TEXT_SIZE]; /* holds what value points to */
 } administrator;
 
 enum rc_spank_log rc_spank_log(void)
 {
     return administrator.log;
+}
+
+bool rc_spank_is_typed(void)
+{
+    return command_line.given;
 }
 
 /* False, with messages and with an empty wish in *value, if the value is not valid. */
@@ -95,6 +105,21 @@ static void log_wrong_words(const struct rc_messages *wrong)
         slurm_error("rollcall: error %s: %s; ignored", rc_message_entry(wrong->list[i].id)->id, wrong->list[i].text);
 }
 
+/* Slurm cuts the line at blanks and knows no quotes (22.05 to 26.05 _plugin_stack_parse_line), so the text is the
+ * rest of the line. It may be of any language, but moves no cursor. */
+static const char *read_reason(int argc, char *argv[], struct rc_arena *arena)
+{
+    char text[REASON_SIZE] = "";
+    size_t n = 0;
+
+    for (int i = 0; i < argc && n < sizeof(text); i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", n ? " " : "", i ? argv[i] : argv[i] + strlen(OFF_IS));
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == '\x7f')
+            *c = '?';
+    return n ? rc_format(arena, ": %s%s", text, n < sizeof(text) ? "" : "...") : "";
+}
+
 void rc_spank_read_arguments(int argc, char *argv[])
 {
     struct rc_arena arena = { .base = administrator.text, .size = sizeof(administrator.text) };
@@ -110,14 +135,19 @@ void rc_spank_read_arguments(int argc, char *argv[])
             word = (struct rc_str){ word.p + 8, word.n - 8 };
             if (!rc_options_parse(word, "plugstack.conf: default=", &administrator.value, &wrong))
                 log_wrong_words(&wrong);
+        } else if (rc_str_is(word, "off")) {
+            administrator.off = "";
+        } else if (rc_str_starts(word, OFF_IS)) {
+            administrator.off = read_reason(argc - i, argv + i, &arena);
+            break;
         } else if (rc_str_is(word, "log=text")) {
             administrator.log = RC_SPANK_LOG_TEXT;
         } else if (rc_str_is(word, "log=json")) {
             administrator.log = RC_SPANK_LOG_JSON;
         } else {
             rc_say(&wrong, RC201,
-                   "plugstack.conf: %pQ is not known; use default=[MODE][,KEY=VALUE]..., log=text or "
-                   "log=json",
+                   "plugstack.conf: %pQ is not known; use default=[MODE][,KEY=VALUE]..., log=text, log=json, off or "
+                   "off=TEXT",
                    &word);
             log_wrong_words(&wrong);
         }
@@ -140,27 +170,42 @@ bool rc_spank_check_environment(void)
 {
     char text[TEXT_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_messages wrong = { .arena = &arena };
+    struct rc_messages messages = { .arena = &arena };
     struct rc_options options;
-
     /* what --ddp itself says wrong has been refused */
-    if (parse_command_line(&options, &wrong) && options.mode == RC_MODE_OFF)
-        return true;
-    wrong.count = 0;
-    wrong.has_error = false;
-    read_variable(rc_str(getenv("ROLLCALL")), &options, &wrong);
-    rc_spank_say_all(&wrong, RC_LEVEL_WARNING);
-    return !wrong.has_error;
+    bool understood = rc_spank_asked(rc_str(getenv("ROLLCALL")), &options, &messages);
+
+    rc_spank_say_all(&messages, RC_LEVEL_WARNING);
+    return understood;
 }
 
 bool rc_spank_may_be_asked(const char *const *env)
 {
-    if (command_line.given || (administrator.value.given && administrator.value.mode != RC_MODE_OFF))
+    if (command_line.given ||
+        (!administrator.off && administrator.value.given && administrator.value.mode != RC_MODE_OFF))
         return true;
     for (; *env; env++)
         if (rc_str_starts(rc_str(*env), "ROLLCALL="))
             return true;
     return false;
+}
+
+/* Where the administrator has switched it off, only a typed --ddp is an error: ROLLCALL may be a whole site's. */
+static void switch_off(struct rc_options *options, struct rc_messages *messages)
+{
+    bool asked = options->given && options->by_user && options->mode != RC_MODE_OFF;
+
+    if (asked && command_line.given)
+        rc_say(messages, RC206,
+               "the administrator has switched rollcall off%s; nothing was started; --ddp=off starts the tasks "
+               "without ranks",
+               administrator.off);
+    else if (asked)
+        rc_say(messages, RC207,
+               "the administrator has switched rollcall off%s; ROLLCALL is ignored, so tasks start without ranks; "
+               "ROLLCALL=off avoids this line",
+               administrator.off);
+    options->given = false;
 }
 
 bool rc_spank_asked(struct rc_str rollcall, struct rc_options *out, struct rc_messages *messages)
@@ -172,6 +217,8 @@ bool rc_spank_asked(struct rc_str rollcall, struct rc_options *out, struct rc_me
     if (typed.mode != RC_MODE_OFF)
         read_variable(rollcall, &environment, messages);
     *out = rc_options_combine(&typed, &environment, &administrator.value);
+    if (administrator.off)
+        switch_off(out, messages);
     if (!messages->has_error)
         return true;
     out->given = out->by_user = true;

@@ -27,7 +27,10 @@ enum rc_spank_log { RC_SPANK_LOG_NONE, RC_SPANK_LOG_TEXT, RC_SPANK_LOG_JSON };
 
 enum rc_spank_log rc_spank_log(void);
 
-/* In srun: whether the ROLLCALL variable of this process is valid, or --ddp was not typed. Prints what is wrong. */
+/* Whether --ddp was said, of this step or of its job. */
+bool rc_spank_is_typed(void);
+
+/* In srun, sbatch and salloc: whether what was asked for can be done. Prints what is wrong. */
 bool rc_spank_check_environment(void);
 
 /* Whether one of the three sources says anything. Parses none of them: for user_init, where root can be had back. */
@@ -35,7 +38,7 @@ bool rc_spank_may_be_asked(const char *const *env);
 
 /* Combines the three sources. `rollcall` is the value of the ROLLCALL variable, absent
  * if it is unset. False, with messages and with out->by_user set, if a value of the
- * user is not valid. */
+ * user is not valid, or is switched off in plugstack.conf. */
 bool rc_spank_asked(struct rc_str rollcall, struct rc_options *out, struct rc_messages *messages);
 
 /* In srun: whether rollcall was asked for, with valid options. Prints nothing.

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <slurm/slurm.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -29,35 +30,33 @@
 
 /* Longer maps are not passed on: one entry of an environment may have 128 KiB. That is
  * 14,000 runs at least. */
-enum { MAP_MAX = 96 * 1024, WORDS_MAX = 256 * 1024 };
+enum { MAP_MAX = 96 * 1024 };
 
 /* Functions of srun's own libslurmfull. Weak, because the plugin binds at start and is
  * loaded by other programs as well. */
 extern slurm_step_layout_t *slurm_job_step_layout_get(slurm_step_id_t *step_id) __attribute__((weak));
 extern void slurm_job_step_layout_free(slurm_step_layout_t *layout) __attribute__((weak));
 
-/* Looks for `-m arbitrary` in any spelling. A false match only costs one needless
- * question to slurmctld. */
-static bool is_on_command_line(void)
+/* Whether one of the first `most` words of srun's command line is wanted. */
+static bool is_on_command_line(bool (*is_wanted)(const char *word), int most)
 {
-    static const char wanted[] = "arb";
-    char buffer[4096];
-    size_t matched = 0, total = 0;
-    ssize_t n;
-    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    FILE *file = fopen("/proc/self/cmdline", "re");
+    bool found = false;
+    char *word = NULL;
+    size_t size = 0;
 
-    if (fd < 0)
-        return false;
-    while (wanted[matched] && total < WORDS_MAX && (n = read(fd, buffer, sizeof(buffer))) > 0) {
-        total += (size_t)n;
-        for (ssize_t i = 0; i < n && wanted[matched]; i++) {
-            char c = (char)(buffer[i] | 0x20);
+    for (int i = 0; file && !found && i < most && getdelim(&word, &size, '\0', file) > 0; i++)
+        found = is_wanted(word);
+    free(word);
+    if (file)
+        fclose(file);
+    return found;
+}
 
-            matched = c == wanted[matched] ? matched + 1 : c == wanted[0];
-        }
-    }
-    close(fd);
-    return !wanted[matched];
+/* `-m arbitrary` in any spelling. A false match only costs one needless question to slurmctld. */
+static bool is_arbitrary(const char *word)
+{
+    return strcasestr(word, "arb");
 }
 
 /* From 26.05 on block distributions follow the network (slurmorder.c). An older srun may have a newer
@@ -80,7 +79,7 @@ static bool may_be_unlisted(spank_t spank)
     uint32_t nodes;
 
     return getenv("SLURM_HOSTFILE") || getenv("SLURM_ARBITRARY_NODELIST") ||
-           (distribution && !strncasecmp(distribution, "arb", 3)) || is_on_command_line() ||
+           (distribution && !strncasecmp(distribution, "arb", 3)) || is_on_command_line(is_arbitrary, INT_MAX) ||
            (may_follow_network() && rc_spank_number(spank, S_JOB_NNODES, &nodes) && nodes > 1);
 }
 
@@ -182,6 +181,28 @@ void rc_spank_open_standard(void)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY) < 0)
             return;
     }
+}
+
+/* --async or short for it, of 26.05. */
+static bool is_async(const char *word)
+{
+    return !strncmp(word, "--as", 4) && !strncmp(word, "--async", strlen(word));
+}
+
+/* srun --async leaves the step to slurmstepd: local_user_init is never called, and nobody is left beside whom a server
+ * could run (26.05 src/srun/srun.c, src/stepmgr/stepmgr.c). srun has read its options: getopt's optind is the place of
+ * the user's command. */
+bool rc_spank_check_waiting(void)
+{
+    struct rc_options options;
+
+    if (!rc_spank_is_typed() || !rc_spank_asked_here(&options) || options.exchange == RC_EXCHANGE_OFF ||
+        options.exchange == RC_EXCHANGE_PMIX || !is_on_command_line(is_async, optind))
+        return true;
+    rc_spank_say(RC_LEVEL_ERROR, RC208,
+                 "srun --async leaves its step, so no server is there by which the nodes meet; nothing was started; "
+                 "use srun ... & without --async, or --ddp=exchange=off: then nobody sees whether all nodes start");
+    return false;
 }
 
 /* In srun, for the exchange: a program that listens on its host. */

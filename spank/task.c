@@ -344,9 +344,11 @@ int rc_spank_task_begin(spank_t spank)
     rc_spank_step_begin(spank);
     if (!step->active)
         return 0;
-    if (!step->understood)
-        return give_up(&task, &step->wrong);
     describe_task(&task);
+    if (!step->understood) {
+        rc_spank_meet_not(spank, task.result);
+        return give_up(&task, &step->wrong);
+    }
     if (!resolve_task(&task) || !rc_spank_meet(spank, &task.context, task.result, &task.rank0, &task.held) ||
         !find_master(&task) || !hold_port(&task))
         return give_up(&task, &task.result->messages);

@@ -330,6 +330,7 @@ static void play_command(void)
         return;
     }
     environ = env_copy(&scenario.env);
+    setvbuf(stdout, NULL, _IOLBF, 0); /* the plugin may end srun */
     call_plugin("init");
     if (scenario.context == S_CTX_SLURMD) {
         print_event("registered", "text", now.registered ? "yes" : "no", 0);

@@ -164,7 +164,7 @@ def test_wrong_values_are_refused_at_once(host, context, value):
 @pytest.mark.parametrize("context", ["local", "allocator"])
 def test_a_wrong_variable_beside_the_option_is_refused_at_once(host, context):
     played = host.command(context, ["auto"], env={"ROLLCALL": "foo"})
-    assert played.returned("init_post_opt") == [-1]
+    assert played.status == 1 and played.returned("init_post_opt") == []
     assert "RC201" in played.lines()[0] and "ROLLCALL" in played.lines()[0]
     assert host.command(context, ["off"], env={"ROLLCALL": "foo"}).returned("init_post_opt") == [0]
 
@@ -201,6 +201,42 @@ def test_wrong_values_on_a_node_fail_the_tasks_alone(host, option, variable):
         assert set(played.returned(callback)) <= {0}
     assert [t.exit for t in played.all_tasks] == [1] * 4
     assert len(played.lines()) == 1 and "error RC20" in played.lines()[0]
+
+
+# words of the line, --ddp, ROLLCALL and what comes of them
+@pytest.mark.parametrize("words, option, variable, refused", [
+    (["off"], "", None, True),
+    (["default=auto", "off", "log=text"], "worker", "auto", True),
+    (["off=until", "noon"], "off", "auto", False),
+    (["off=until", "noon"], "worker", "off", False),
+    (["off", "default=auto"], None, None, False),
+])
+def test_off_refuses_who_asks_and_leaves_all_others_alone(host, words, option, variable, refused):
+    options, env = [] if option is None else [option], {"ROLLCALL": variable} if variable else {}
+    for context in ("local", "allocator"):
+        played = host.command(context, options, words, env)
+        assert played.status == (1 if refused else 0) and len(played.lines()) == refused
+    played = host.step(EVEN, options, words, env)
+    if not refused:
+        untouched(played, EVEN, env)
+        return
+    for callback in ("init", "option", "init_post_opt", "user_init"):
+        assert set(played.returned(callback)) <= {0}
+    assert [t.exit for t in played.all_tasks] == [1] * 4
+    assert [line[:21] for line in played.lines()] == ["rollcall: error RC206"] * 2  # one a node
+
+
+@pytest.mark.parametrize("words, shown", [
+    (["off="], ""), (["off"], ""), (["off=", "log=text"], ": log=text"),
+    (["off=until", "noon;", "ask", "hpc@site"], ": until noon; ask hpc@site"),
+    (["off=\x1b[31m", "\t\n", "\x7f"], ": ?[31m ?? ?"), (["off=" + "x" * 511], ": " + "x" * 511),
+    (["off=" + "x" * 9000, "y"], ": " + "x" * 511 + "..."), (["off=" + "x" * 400, "y" * 111], f": {'x' * 400} {'y' * 110}..."),
+])
+def test_off_has_the_administrators_text(host, words, shown):
+    line, = host.command("local", [""], words).lines()
+    assert line.startswith(f"rollcall: error RC206: the administrator has switched rollcall off{shown}; nothing was started")
+    line, = host.command("local", [], words, {"ROLLCALL": "1"}).lines()
+    assert line.startswith(f"rollcall: warning RC207: the administrator has switched rollcall off{shown}; ROLLCALL is ign")
 
 
 @pytest.mark.parametrize("word", ["default=autoo", "deflaut=auto", "default", "", "\x1b[31m",

@@ -1,0 +1,167 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# site.bats - the administrator's line: rollcall switched off for a while (off=TEXT), and on for all (default=auto).
+
+# bats file_tags=series
+
+load helpers
+
+# task/affinity binds where a user says so (--cpu-bind), as on most clusters; each node believes that its cores are its own
+setup_file()
+{
+    needs_root || return 0
+    unset -v OMP_NUM_THREADS
+    local async=()
+    # srun --async wants both; older series do not know the first
+    [ "${SERIES:-}" != 26.05 ] || async=(--conf SlurmctldParameters=enable_stepmgr --conf PrologFlags=contain)
+    cluster_up --nodes 2 --cpus "$(nproc --all)" --gpus 2 --conf TaskPlugin=task/affinity "${async[@]}"
+    conf=$(login scontrol show config | sed -n 's/^PlugStackConfig *= //p')
+    export conf
+}
+
+setup()
+{
+    unless_left_out
+    unset -v OMP_NUM_THREADS
+    cp "$conf" "$BATS_TEST_TMPDIR/plugstack.conf"
+}
+
+teardown()
+{
+    [ ! -e "$BATS_TEST_TMPDIR/plugstack.conf" ] || cp "$BATS_TEST_TMPDIR/plugstack.conf" "$conf"
+}
+
+# line WORD...: after the plugin's path, on all hosts
+line()
+{
+    sed "s|\$| $*|" "$BATS_TEST_TMPDIR/plugstack.conf" > "$conf"
+}
+
+two=(-N2 -n2 sh -c 'echo "RANK ${RANK--}"')
+why='ranks are wrong (障害); ask hpc@site.example'
+
+# refused SECONDS CMD...: at once, in one line, and nothing was made
+refused()
+{
+    fails "$@" || return 1
+    [ "$(wc -l < "$err")" -eq 1 ] && [ ! -s "$out" ] || explain "not one line" || return 1
+    [[ $(< "$err") == "rollcall: error RC206: the administrator has switched rollcall off: $why; nothing was started; "* ]] ||
+        explain "another line"
+}
+
+# unranked SECONDS CMD...: two tasks run as they would without rollcall
+unranked()
+{
+    succeeds "$@" || return 1
+    [ "$(cat "$out")" = "$(printf 'RANK -\nRANK -')" ] || explain "not two tasks without ranks"
+}
+
+@test "off=TEXT: srun, sbatch and salloc refuse --ddp in one line, and everybody else runs" {
+    line "off=$why"
+    refused 30 srun --ddp "${two[@]}"
+    refused 30 salloc --ddp "${two[@]}"
+    refused 30 sbatch --ddp --wrap hostname
+    for command in "srun" "srun --ddp=off" "env ROLLCALL=off srun --ddp"; do
+        unranked 30 $command "${two[@]}"
+        [ ! -s "$err" ] || explain "$command: a line"
+    done
+    # a whole site's variable ends no step
+    unranked 30 env ROLLCALL=auto srun "${two[@]}"
+    grep -qF "rollcall: warning RC207: the administrator has switched rollcall off: $why; ROLLCALL is ignored" "$err"
+    # nor does the site's default count
+    line default=auto off
+    unranked 30 srun "${two[@]}"
+}
+
+@test "off=TEXT: a job that was queued before runs, and each of its steps that wants ranks ends in one line" {
+    local job tries
+    printf '#!/bin/bash\n#SBATCH --ddp -N2 -n2\nsrun %s\necho "srun $?"\nsrun --ddp=off %s\n' \
+        "$(printf '%q ' "${two[@]}")" "$(printf '%q ' "${two[@]}")" > "$shared/queued.sh"
+    succeeds 30 sbatch --parsable --hold -o "$shared/queued.out" "$shared/queued.sh"
+    job=$(cat "$out")
+    line "off=$why"
+    login scontrol release "$job"
+    await_end_of_jobs
+    cp "$shared/queued.out" "$out"
+    grep -qF "RC206: the administrator has switched rollcall off: $why" "$out" || explain "no line"
+    said '^srun 1$'
+    [ "$(grep -c 'RANK -' "$out")" = 2 ] && [ "$(wc -l < "$out")" = 4 ] || explain "something else"
+}
+
+@test "off on the nodes alone: their tasks end and say so, and no node is drained" {
+    sed "s|\$| off=$why|" "$conf" > "$shared/plugstack.off"
+    on n1 mount --bind "$shared/plugstack.off" "$conf"
+    on n2 mount --bind "$shared/plugstack.off" "$conf"
+    attempt 30 srun --ddp -N2 -n4 hostname
+    on n1 umount "$conf"
+    on n2 umount "$conf"
+    failed
+    [ ! -s "$out" ] || explain "a task has started"
+    [ "$(grep -c RC206 "$err")" = 2 ] || explain "not a line a node"
+    unsaid RC6
+}
+
+# default=auto acts on steps that are no training. docs/admin.md has what their programs see of it.
+
+# look FILE CMD...: what each task has, without what differs from step to step by nature
+look()
+{
+    succeeds 60 "${@:2}" || return 1
+    sed -E '/^[0-9]+ (_|PMIX_.*|OMPI_MCA_.*_transports|SLURM_(TASK_PID|STEP_?ID|.*_PORT|JOB_.*TIME|JOB_?ID|JOB_SLUID|PMIX.*))=/d' "$out" | sort > "$1"
+}
+
+# documented ROW: the variables of that row
+documented()
+{
+    grep "^| $1" "$tree/docs/admin.md" | grep -o '`[A-Z_]*`' | tr -d '`' | sort
+}
+
+# changes ROW CMD...: default=auto changes these variables of CMD's tasks, and no other; $words is in its place
+changes()
+{
+    line "${words:-default=auto}"
+    look "$BATS_TEST_TMPDIR/auto" "${@:2}" || return 1
+    line
+    look "$BATS_TEST_TMPDIR/plain" "${@:2}" || return 1
+    diff <(documented "$1") <(comm -3 "$BATS_TEST_TMPDIR/plain" "$BATS_TEST_TMPDIR/auto" |
+        sed -E 's/^\t?[0-9]+ ([A-Za-z_0-9]*)=.*/\1/; /^SLURM_ROLLCALL_TASK_HOSTS$/d' | sort -u) >&2
+}
+
+@test "default=auto: other people's programs see what docs/admin.md says, and keep their cores" {
+    local each=(-c "$(($(nproc --all) / 2))" --cpu-bind=none) whole=(-c "$(nproc --all)" --cpu-bind=none)
+    cat > "$shared/look" <<'EOF'
+#!/bin/sh
+{ env; sed -n 's/^Cpus_allowed_list:[^0-9]*/AFFINITY=/p' /proc/self/status; } | sed "s/^/$SLURM_PROCID /"
+EOF
+    chmod 755 "$shared/look"
+    cp "$shared/look" "$shared/torchrun"
+    printf '0-3 %s\n' "$shared/look" > "$shared/multi.conf"
+    changes 'one task |' srun -N1 -n1 "${each[@]}" "$shared/look"
+    changes 'several tasks |' srun -N2 -n4 "${each[@]}" "$shared/look"
+    changes 'several tasks |' srun -N2 -n4 "${each[@]}" python -c 'import os, sys; os.execv(sys.argv[1], sys.argv[1:])' "$shared/look"
+    changes 'several tasks |' srun -N2 -n4 "${each[@]}" --multi-prog "$shared/multi.conf"
+    changes 'several tasks' srun -N2 -n4 "${each[@]}" --gpus-per-task=1 "$shared/look"
+    changes 'one task a node' srun -N2 -n2 "${whole[@]}" --gpus-per-node=2 bash -c "$shared/look"
+    changes '\(one task a node\|a launcher\)' srun -N2 -n2 "${whole[@]}" --gpus-per-node=2 "$shared/torchrun" train.py
+    # who wants cores for everybody can have them
+    words=default=auto,bind=auto changes 'several tasks |' srun -N2 -n4 "${each[@]}" "$shared/look" 2> "$err" || true
+    [ "$(sed -n 's/^> //p' "$err" | paste -sd ' ')" = 'AFFINITY OMP_NUM_THREADS' ] || explain "they were not bound"
+}
+
+@test "srun --async, which leaves its step: one line, and nothing is started" {
+    login srun --help | grep -q -e --async || skip 'this Slurm has no srun --async'
+    batch 60 --stepmgr -N2 -n4 << EOF
+for asked in '--async --ddp' '--asy --ddp' '--async --ddp=exchange=off' '--async'; do
+    ROLLCALL=auto srun \$asked -o $shared/async.%s.%t sh -c 'echo "\$RANK of \$WORLD_SIZE"' --async
+    echo "status \$?"
+done
+srun --ddp sh -c 'sleep 2; [ "\$RANK" != 0 ] || echo waited' --async
+EOF
+    [ "$(grep -c '^rollcall: error RC208: srun --async leaves its step' "$out")" -eq 2 ]
+    [ "$(grep -E '^(status|Submitted step|waited)' "$out" | sed 's/ [0-9]*\.[0-9]*$//' | paste -sd,)" = \
+        'status 1,status 1,Submitted step,status 0,Submitted step,status 0,waited' ] || explain "something else"
+    # two steps, as wide as they should be
+    for step in 0 1; do
+        [ "$(cat "$shared/async.$step".* | grep -v RC611 | sort | paste -sd,)" = '0 of 4,1 of 4,2 of 4,3 of 4' ]
+    done
+}
