@@ -8,7 +8,11 @@
  * with the task (measured on 22.05 and 24.11). Slurm up to 24.11 takes only
  * negative values for a failure, later ones everything but 0: it is 0 or -1.
  */
+#include "config.h"
+
+#include <link.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -25,7 +29,6 @@ int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 #pragma GCC visibility pop
 
 #include "base/plugin.h"
-#include "config.h"
 #include "dispatch.h"
 #include "options.h"
 #include "step.h"
@@ -33,15 +36,69 @@ int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 __attribute__((
     used)) static const char of_file[] = RC_PLUGIN_FOR_SLURM SLURM_SERIES RC_PLUGIN_OF_ROLLCALL PACKAGE_VERSION;
 
+/* plugstack.conf may name this file twice, as one that is included and a copy of its line. Slurm then calls it twice:
+ * the check in its stack compares pointers (plugin_in_list). One file has one set of variables, however often it is
+ * loaded; a copy of it in another place has its own. The first line counts, and the others do nothing. */
+
+struct twins {
+    const char *own;
+    const char *before; /* another rollcall.so that was loaded before this one; NULL: none */
+};
+
+/* In the order in which they were loaded, up to this one. */
+static int find_twin(struct dl_phdr_info *file, size_t size, void *more)
+{
+    const uintptr_t here = (uintptr_t)of_file - file->dlpi_addr;
+    const char *name = strrchr(file->dlpi_name, '/');
+    struct twins *twins = more;
+
+    (void)size;
+    for (unsigned i = 0; i < file->dlpi_phnum; i++) {
+        if (file->dlpi_phdr[i].p_type == PT_LOAD && here - file->dlpi_phdr[i].p_vaddr < file->dlpi_phdr[i].p_memsz) {
+            twins->own = file->dlpi_name;
+            return 1;
+        }
+    }
+    if (name && strcmp(name, "/rollcall.so") == 0)
+        twins->before = file->dlpi_name;
+    return 0;
+}
+
+static bool is_copy;
+
+/* Whether a callback belongs to a line that does nothing; `called`: the callback's own. */
+static bool is_another(bool *called)
+{
+    bool another = is_copy || *called;
+
+    *called = true;
+    return another;
+}
+
+static void say_twice(const struct twins *twins)
+{
+    slurm_error("rollcall: warning %s: plugstack.conf, or what it includes, names rollcall.so twice: %s and %s; the "
+                "second line does nothing; remove one of them",
+                rc_message_entry(RC209)->id, twins->before ? twins->before : twins->own, twins->own);
+}
+
 /* Runs as root in slurmd and slurmstepd, so it only registers the option. */
 int slurm_spank_init(spank_t spank, int argc, char *argv[])
 {
+    struct twins twins = { .before = NULL };
+    static bool called;
+
     (void)argc, (void)argv;
     switch (spank_context()) {
     case S_CTX_LOCAL:
     case S_CTX_ALLOCATOR:
     case S_CTX_REMOTE:
-        rc_spank_register(spank);
+        dl_iterate_phdr(find_twin, &twins);
+        is_copy = twins.before != NULL;
+        if (is_another(&called))
+            say_twice(&twins);
+        else
+            rc_spank_register(spank);
         break;
     case S_CTX_SLURMD:
     case S_CTX_JOB_SCRIPT:
@@ -60,7 +117,11 @@ static void end_command(void)
 /* What cannot be done is refused here, before a job is submitted or a step is made. */
 int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
 {
+    static bool called;
+
     (void)spank;
+    if (is_another(&called))
+        return 0;
     rc_spank_read_arguments(argc, argv);
     switch (spank_context()) {
     case S_CTX_LOCAL:
@@ -80,14 +141,21 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
 
 int slurm_spank_local_user_init(spank_t spank, int argc, char *argv[])
 {
+    static bool called;
+
+    if (is_another(&called))
+        return 0;
     rc_spank_read_arguments(argc, argv);
-    rc_spank_name_hosts(spank);
-    rc_spank_server_start(spank);
+    rc_spank_srun_begin(spank);
     return 0;
 }
 
 int slurm_spank_user_init(spank_t spank, int argc, char *argv[])
 {
+    static bool called;
+
+    if (is_another(&called))
+        return 0;
     rc_spank_read_arguments(argc, argv);
     rc_spank_step_prepare(spank);
     return 0;
@@ -95,6 +163,10 @@ int slurm_spank_user_init(spank_t spank, int argc, char *argv[])
 
 int slurm_spank_task_init(spank_t spank, int argc, char *argv[])
 {
+    static bool called;
+
+    if (is_another(&called))
+        return 0;
     rc_spank_read_arguments(argc, argv);
     rc_spank_batch_begin(spank);
     return rc_spank_task_begin(spank);

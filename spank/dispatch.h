@@ -10,8 +10,9 @@
 
 /* In srun, once the step is made: where the user asked for rollcall and for no
  * other exchange, opens a socket in SrunPortRange, starts rollcall-exchange
- * with it, and names it to the tasks (RC_SERVER). Whatever fails leaves srun as it was. */
-void rc_spank_server_start(spank_t spank);
+ * with it, and names it to the tasks (RC_SERVER). Where the step needs it, sets RC_TASK_HOSTS. An outer step's
+ * are emptied. Whatever fails leaves srun as it was. */
+void rc_spank_srun_begin(spank_t spank);
 
 /* In srun, before it opens a socket: where rollcall was asked for, puts /dev/null on each of the descriptors 0 to 2
  * that its caller has closed (`srun ... 2>&-`, as some daemons do). Else srun's own sockets get these numbers, the
@@ -21,10 +22,6 @@ void rc_spank_open_standard(void);
 
 /* In srun, before the step is made: false, with a line, where srun will not wait for a step that has --ddp. */
 bool rc_spank_check_waiting(void);
-
-/* Sets RC_TASK_HOSTS in srun's environment where the step needs it, and empties
- * an outer step's. Does nothing where rollcall was not asked for. */
-void rc_spank_name_hosts(spank_t spank);
 
 /* Runs in the process that becomes the task, as the user. Returns 0, or does
  * not return: a task that the user asked rollcall to number and that cannot be

@@ -3,6 +3,8 @@
 
 #include "meet.h"
 
+#include <string.h>
+
 #include "launcher/families.h"
 #include "node.h"
 #include "rendezvous/discovery.h"
@@ -41,27 +43,37 @@ static bool is_first_task(spank_t spank, const struct rc_result *result)
     return rc_str_is(variable, "0");
 }
 
-/* Where the node's tasks get nothing, srun's server is to know that the plugin runs here (RC621). */
-static void greet_server(const struct rc_result *result)
+/* Where the node has no entry, srun's server is to know that the plugin runs here: it expects a call of each node if
+ * the user asked for rollcall (RC621). */
+static void greet_server(const struct rc_options *options, const struct rc_result *result)
 {
     static char text[RC_SESSION_TEXT];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_str node = rc_env_get(&result->env, "SLURMD_NODENAME");
     struct rc_endpoint endpoint;
     struct rc_str step;
+    int rc;
 
-    if (!rc_endpoint_of_srun(&result->env, &endpoint, &step, &arena))
+    /* the server of an outer step's srun is not this step's */
+    if (!options->by_user || !rc_endpoint_of_srun(&result->env, &endpoint, &step, &arena) ||
+        !rc_endpoint_is_own_step(&result->env, step))
         return;
     rc_spank_outside_enter();
-    rc_session_greet(&endpoint);
+    rc = rc_session_greet(&endpoint, &result->env);
     rc_spank_outside_leave();
+    if (rc < 0)
+        rc_spank_say(RC_LEVEL_WARNING, RC611,
+                     rc_format(&arena, "%pS could not tell srun that it has rollcall: %s; RC621 does not hold for it",
+                               &node, strerror(-rc)));
 }
 
-void rc_spank_meet_not(spank_t spank, const struct rc_result *result)
+void rc_spank_meet_not(spank_t spank, const struct rc_options *options, const struct rc_result *result)
 {
-    if (!shared || !is_first_task(spank, result) || !rc_once_begin(&shared->met))
+    if (!is_first_task(spank, result) || (shared && !rc_once_begin(&shared->met)))
         return;
-    greet_server(result);
-    rc_once_done(&shared->met);
+    greet_server(options, result);
+    if (shared)
+        rc_once_done(&shared->met);
 }
 
 static bool is_het(const struct rc_result *result)
@@ -77,7 +89,6 @@ static enum rc_transport choose_transport(const struct rc_result *result, const 
 {
     struct rc_str step;
 
-    /* the server of an outer step's srun is not this step's */
     if (options->exchange != RC_EXCHANGE_PMIX && !is_het(result) &&
         rc_endpoint_of_srun(&result->env, endpoint, &step, arena) && rc_str_is(step, result->facts.run_id))
         return RC_TRANSPORT_SRUN;
@@ -98,19 +109,23 @@ static void choose_store(spank_t spank, struct rc_context *context, struct rc_re
 }
 
 /* Runs the exchange for all tasks of the node, and prints findings at once. */
-static void run_exchange(const struct rc_context *context, const struct rc_request *request, uint32_t node)
+static void run_exchange(const struct rc_result *result, const struct rc_request *request)
 {
     static char text[RC_SESSION_TEXT];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_answer answer;
 
     rc_spank_outside_enter();
-    rc_session_run(rc_spank_program(RC_EXCHANGE), context->env, request, node, &answer, &shared->outcome, &arena);
+    rc_session_run(rc_spank_program(RC_EXCHANGE), result->env.block, request, result->facts.field[RC_NODE_RANK].value,
+                   &answer, &shared->outcome, &arena);
+    /* srun's line would be another one on what this node says itself */
+    if (shared->outcome.how == RC_MISSED && request->transport == RC_TRANSPORT_SRUN)
+        rc_session_greet(&request->endpoint, &result->env);
     rc_spank_outside_leave();
     rc_spank_say_all(&answer.findings, RC_LEVEL_NOTE);
 }
 
-/* Nobody else has to know the port of a single node. */
+/* Nobody else has to know the port of a single node, but srun that it is there. */
 static bool meet_nobody(const struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks,
                         int *held)
 {
@@ -118,6 +133,7 @@ static bool meet_nobody(const struct rc_context *context, struct rc_result *resu
 
     shared->outcome.how = good ? RC_MET : RC_STOPPED;
     shared->outcome.port = rc_port_number(*held);
+    greet_server(&context->options, result);
     return good;
 }
 
@@ -163,7 +179,7 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
                                           failed, asks_order, &arena));
     if (request.transport == RC_TRANSPORT_PMIX)
         choose_store(spank, context, result);
-    run_exchange(context, &request, result->facts.field[RC_NODE_RANK].value);
+    run_exchange(result, &request);
     return asks_order || !failed;
 }
 
@@ -221,10 +237,10 @@ bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *
     uint32_t patience = rc_session_patience(rc_options_deadline(&context->options));
 
     *held = -1;
-    if (!shared || context->options.exchange == RC_EXCHANGE_OFF || result->stamped)
+    if (context->options.exchange == RC_EXCHANGE_OFF || result->stamped)
         return true;
-    if (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER) {
-        rc_spank_meet_not(spank, result);
+    if (!shared || (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER)) {
+        rc_spank_meet_not(spank, &context->options, result);
         return true;
     }
     if (is_first_task(spank, result) && rc_once_begin(&shared->met))

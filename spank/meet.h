@@ -25,4 +25,4 @@ void rc_spank_meet_finish(void);
 
 /* Call it instead of rc_spank_meet where a task cannot be resolved, so that the node's
  * other tasks do not wait for it. */
-void rc_spank_meet_not(spank_t spank, const struct rc_result *result);
+void rc_spank_meet_not(spank_t spank, const struct rc_options *options, const struct rc_result *result);

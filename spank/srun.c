@@ -3,21 +3,25 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <slurm/slurm.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "dispatch.h"
+#include "launcher/hosts.h"
 #include "launcher/layout.h"
 #include "launcher/stamp.h"
 #include "options.h"
 #include "rendezvous/wire.h"
 #include "resolve/options.h"
 #include "resolve/resolve.h"
+#include "roll/roll.h"
 #include "slurm.h"
 #include "system/program.h"
 
@@ -72,7 +76,8 @@ static bool may_follow_network(void)
 #endif
 }
 
-/* Asking slurmctld costs a message per step, so it is asked only where there is a sign. */
+/* Asking slurmctld costs a message per step, so it is asked only where there is a sign, or where the step has a part
+ * of its allocation. */
 static bool may_be_unlisted(spank_t spank)
 {
     const char *distribution = getenv("SLURM_DISTRIBUTION");
@@ -114,7 +119,8 @@ static uint32_t *find_nodes(const slurm_step_layout_t *layout)
 /* RC_TASK_HOSTS's value, to be freed. NULL where it cannot be made. */
 static char *map_tasks(const slurm_step_id_t *step, const slurm_step_layout_t *layout)
 {
-    uint32_t *node_of = find_nodes(layout);
+    bool has_tasks = layout->node_cnt > 1 && layout->task_cnt > 0 && layout->tasks && layout->tids;
+    uint32_t *node_of = has_tasks && !is_as_listed(layout) ? find_nodes(layout) : NULL;
     char *text = node_of ? malloc(MAP_MAX) : NULL;
     struct rc_arena arena = { .base = text, .size = MAP_MAX };
 
@@ -130,44 +136,12 @@ static char *map_tasks(const slurm_step_id_t *step, const slurm_step_layout_t *l
     return text;
 }
 
-static char *ask_layout(spank_t spank)
-{
-    slurm_step_layout_t *layout;
-    char *map = NULL;
-    slurm_step_id_t id = { .step_het_comp = NO_VAL };
-
-    if (!slurm_job_step_layout_get || !slurm_job_step_layout_free ||
-        spank_get_item(spank, S_JOB_ID, &id.job_id) != ESPANK_SUCCESS ||
-        spank_get_item(spank, S_JOB_STEPID, &id.step_id) != ESPANK_SUCCESS)
-        return NULL;
-    layout = slurm_job_step_layout_get(&id);
-    if (!layout)
-        return NULL;
-    if (!is_as_listed(layout) && layout->node_cnt > 1 && layout->task_cnt > 0 && layout->tasks && layout->tids)
-        map = map_tasks(&id, layout);
-    slurm_job_step_layout_free(layout);
-    return map;
-}
-
 /* A value from an outer step can only be emptied, not unset: srun has copied its environment already and only adds what
  * is set now (srun_job.c:pre_launch_srun_job). */
 static void hand_on(const char *name, const char *value)
 {
     if (*value || getenv(name))
         setenv(name, value, 1);
-}
-
-void rc_spank_name_hosts(spank_t spank)
-{
-    struct rc_options options;
-    char *map = NULL;
-
-    if (!rc_spank_asked_here(&options))
-        return;
-    if (may_be_unlisted(spank))
-        map = ask_layout(spank);
-    hand_on(RC_TASK_HOSTS, map ? map : "");
-    free(map);
 }
 
 void rc_spank_open_standard(void)
@@ -205,11 +179,20 @@ bool rc_spank_check_waiting(void)
     return false;
 }
 
+/* The step's nodes, where its srun's environment tells: it has those of the whole allocation (setup_env). */
+static struct rc_str list_nodes(uint32_t nodes)
+{
+    struct rc_str hosts = rc_str(getenv("SLURM_NODELIST"));
+    uint32_t count;
+
+    return rc_hostlist_count(hosts, &count) && count == nodes ? hosts : RC_ABSENT;
+}
+
 /* In srun, for the exchange: a program that listens on its host. */
 
 /* Higher than both descriptor numbers that the server expects (wire.h), so that one
  * dup2 does not close the source of the other. */
-enum { ABOVE = 16, ARGUMENTS_SIZE = 96, VARIABLE_SIZE = 128 };
+enum { ABOVE = 16, ARGUMENTS_SIZE = 96 + RC_ROLL_HOSTS_MAX, VARIABLE_SIZE = 128, FAREWELL_MS = 1000 };
 
 /* Weak for the same reason. */
 extern slurm_conf_t slurm_conf __attribute__((weak));
@@ -254,69 +237,120 @@ static bool start_program(int listener, int life, const char *token, const struc
     return good;
 }
 
-/* The write end of the pipe stays open in srun, and nowhere else: its end is the
- * server's sign to leave. */
+/* srun's end of a socket pair, open in srun and nowhere else: its end is the server's sign to leave. */
+static struct {
+    int fd;
+    pid_t owner;
+} life;
+
+/* MPIR_DEBUG_SPAWNED once the nodes have said that all tasks are started: the interface of srun for debuggers. */
+extern volatile int MPIR_debug_state __attribute__((weak));
+
+/* Called by exit, before srun unloads its plugins (create_srun_job has registered that before). The server may have
+ * something to say, and a job script that ends with this srun takes the server with it: it gets a moment. */
+static void end_server(int status, void *unused)
+{
+    const char ending = !&MPIR_debug_state      ? RC_ENDED_BADLY
+                        : MPIR_debug_state != 1 ? RC_ENDED_UNSTARTED
+                        : status                ? RC_ENDED_BADLY
+                                                : RC_ENDED_WELL;
+    struct pollfd server = { .fd = life.fd, .events = POLLIN };
+
+    (void)unused;
+    if (getpid() == life.owner && send(life.fd, &ending, 1, MSG_NOSIGNAL) == 1)
+        poll(&server, 1, FAREWELL_MS);
+}
+
 static bool open_server(const struct rc_server_settings *settings, char token[RC_WIRE_TOKEN + 1], uint16_t *port)
 {
     /* SrunPortRange: firewalls let the nodes through to these ports of srun */
     const uint16_t *range = &slurm_conf ? slurm_conf.srun_port_range : NULL;
     bool is_set = range && range[0] && range[0] <= range[1];
-    int life[2] = { -1, -1 };
+    int ends[2] = { -1, -1 };
     int listener = -1;
     bool good = false;
 
     if (rc_wire_new_token(token) < 0 || (listener = rc_listen(is_set ? range[0] : 0, is_set ? range[1] : 0, port)) < 0)
         return false;
     listener = raise_descriptor(listener);
-    if (pipe2(life, O_CLOEXEC) == 0) {
-        life[0] = raise_descriptor(life[0]);
-        life[1] = raise_descriptor(life[1]);
-        good = listener >= 0 && life[0] >= 0 && life[1] >= 0 && start_program(listener, life[0], token, settings);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
+        ends[0] = raise_descriptor(ends[0]);
+        ends[1] = raise_descriptor(ends[1]);
+        life.fd = ends[1];
+        life.owner = getpid();
+        good = listener >= 0 && ends[0] >= 0 && ends[1] >= 0 && start_program(listener, ends[0], token, settings);
     }
     if (listener >= 0)
         close(listener);
-    if (life[0] >= 0)
-        close(life[0]);
-    if (!good && life[1] >= 0)
-        close(life[1]);
+    if (ends[0] >= 0)
+        close(ends[0]);
+    if (!good && ends[1] >= 0)
+        close(ends[1]);
+    if (good)
+        on_exit(end_server, NULL);
     return good;
 }
 
-static bool read_settings(spank_t spank, const struct rc_options *options, struct rc_server_settings *settings,
-                          uint32_t *step)
+/* What names it to the tasks, in the arena; "" without one. */
+static const char *start_server(const slurm_step_id_t *step, const struct rc_options *options, uint32_t nodes,
+                                struct rc_str hosts, struct rc_arena *arena)
 {
-    *settings = (struct rc_server_settings){ .seconds = rc_options_deadline(options),
-                                             .check = rc_options_check(options),
-                                             .same = rc_options_same(options),
-                                             .watch_seconds = options->watch_seconds };
-    if (spank_get_item(spank, S_JOB_NNODES, &settings->nodes) != ESPANK_SUCCESS)
-        settings->nodes = 0;
-    return spank_get_item(spank, S_JOB_ID, &settings->job) == ESPANK_SUCCESS &&
-           spank_get_item(spank, S_JOB_STEPID, step) == ESPANK_SUCCESS;
-}
-
-/* Starts it. Returns what names it to the tasks, "" without one. */
-static const char *start_server(spank_t spank, const struct rc_options *options, struct rc_arena *arena)
-{
+    const struct rc_server_settings settings = {
+        .seconds = rc_options_deadline(options),
+        .check = rc_options_check(options),
+        .same = rc_options_same(options),
+        .watch_seconds = options->watch_seconds,
+        .job = step->job_id,
+        .nodes = options->by_user ? nodes : 0,
+        .hosts = hosts.n <= RC_ROLL_HOSTS_MAX ? hosts : RC_ABSENT,
+    };
     char token[RC_WIRE_TOKEN + 1];
-    struct rc_server_settings settings;
-    uint32_t step;
     uint16_t port;
 
-    if (options->exchange == RC_EXCHANGE_OFF || options->exchange == RC_EXCHANGE_PMIX || getenv("SLURM_HET_SIZE") ||
-        !read_settings(spank, options, &settings, &step) || !open_server(&settings, token, &port))
+    if (!open_server(&settings, token, &port))
         return "";
-    return rc_step_server_write(arena, token, port, settings.job, step);
+    return rc_step_server_write(arena, token, port, step->job_id, step->step_id);
 }
 
-void rc_spank_server_start(spank_t spank)
+static bool has_server(const struct rc_options *options)
+{
+    return options->exchange != RC_EXCHANGE_OFF && options->exchange != RC_EXCHANGE_PMIX && !getenv("SLURM_HET_SIZE");
+}
+
+static void begin_step(spank_t spank, slurm_step_id_t step, const struct rc_options *options)
 {
     char text[VARIABLE_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    const char *value = "";
+    bool unlisted = may_be_unlisted(spank);
+    slurm_step_layout_t *layout = NULL;
+    uint32_t nodes = 0;
+    struct rc_str hosts;
+    char *map = NULL;
+
+    rc_spank_number(spank, S_JOB_NNODES, &nodes);
+    hosts = list_nodes(nodes);
+    if (slurm_job_step_layout_get && slurm_job_step_layout_free &&
+        (unlisted || (!hosts.p && has_server(options) && options->by_user)))
+        layout = slurm_job_step_layout_get(&step);
+    if (layout)
+        hosts = rc_str(layout->node_list);
+    if (layout && unlisted)
+        map = map_tasks(&step, layout);
+    hand_on(RC_TASK_HOSTS, map ? map : "");
+    hand_on(RC_SERVER, has_server(options) ? start_server(&step, options, nodes, hosts, &arena) : "");
+    if (layout)
+        slurm_job_step_layout_free(layout);
+    free(map);
+}
+
+void rc_spank_srun_begin(spank_t spank)
+{
+    slurm_step_id_t step = { .step_het_comp = NO_VAL };
     struct rc_options options;
 
-    if (rc_spank_asked_here(&options))
-        value = start_server(spank, &options, &arena);
-    hand_on(RC_SERVER, value);
+    if (rc_spank_asked_here(&options) && spank_get_item(spank, S_JOB_ID, &step.job_id) == ESPANK_SUCCESS &&
+        spank_get_item(spank, S_JOB_STEPID, &step.step_id) == ESPANK_SUCCESS)
+        begin_step(spank, step, &options);
+    else
+        hand_on(RC_SERVER, "");
 }

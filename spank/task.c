@@ -290,7 +290,7 @@ static bool resolve_task(struct task *task)
 
     task->rank0.node = rc_env_get(&task->result->env, "SLURMD_NODENAME");
     if (status != RC_RESOLVED)
-        rc_spank_meet_not(task->spank, task->result);
+        rc_spank_meet_not(task->spank, &task->context.options, task->result);
     return status == RC_RESOLVED;
 }
 
@@ -346,7 +346,7 @@ int rc_spank_task_begin(spank_t spank)
         return 0;
     describe_task(&task);
     if (!step->understood) {
-        rc_spank_meet_not(spank, task.result);
+        rc_spank_meet_not(spank, &step->options, task.result);
         return give_up(&task, &step->wrong);
     }
     if (!resolve_task(&task) || !rc_spank_meet(spank, &task.context, task.result, &task.rank0, &task.held) ||

@@ -5,14 +5,11 @@
 
 #include <stdlib.h>
 
+#include "base/pairs.h"
+#include "launcher/hosts.h"
 #include "roll/names.h"
 
 #define REACHED "reached="
-
-static bool has_come(const struct rc_arrivals *arrivals, uint32_t task)
-{
-    return arrivals->come[task / 8] >> task % 8 & 1;
-}
 
 bool rc_arrivals_is_one(struct rc_str text)
 {
@@ -36,7 +33,7 @@ static bool make_room(struct rc_arrivals *arrivals, uint32_t tasks, int64_t now)
 {
     if (arrivals->tasks)
         return true;
-    arrivals->come = calloc(tasks / 8 + 1, 1);
+    arrivals->come = calloc(tasks, sizeof(*arrivals->come));
     if (!arrivals->come)
         return false;
     arrivals->tasks = tasks;
@@ -54,10 +51,8 @@ bool rc_arrivals_take(struct rc_arrivals *arrivals, struct rc_str text, uint32_t
         return true;
     if (!make_room(arrivals, of, now))
         return false;
-    if (!has_come(arrivals, task)) {
-        arrivals->come[task / 8] |= (unsigned char)(1 << task % 8);
-        arrivals->count++;
-    }
+    arrivals->count += !arrivals->come[task];
+    arrivals->come[task] = true;
     return true;
 }
 
@@ -77,20 +72,21 @@ static uint32_t count_missing(const struct rc_arrivals *arrivals, const struct r
 
     while (rc_roll_next_range(&rest, &first, &last))
         for (uint32_t task = first; task <= last && task < arrivals->tasks; task++)
-            missing += !has_come(arrivals, task);
+            missing += !arrivals->come[task];
     return missing;
 }
 
-static size_t find_missing(const struct rc_arrivals *arrivals, struct rc_range *range)
+/* `range` has room for half of `all`, and one more. */
+static size_t find_missing(const bool *come, uint32_t all, struct rc_range *range)
 {
     size_t ranges = 0;
 
-    for (uint32_t task = 0; task < arrivals->tasks; task++) {
-        if (has_come(arrivals, task))
+    for (uint32_t i = 0; i < all; i++) {
+        if (come[i])
             continue;
-        if (task == 0 || has_come(arrivals, task - 1))
-            range[ranges++].first = task;
-        range[ranges - 1].last = task;
+        if (i == 0 || come[i - 1])
+            range[ranges++].first = i;
+        range[ranges - 1].last = i;
     }
     return ranges;
 }
@@ -138,7 +134,7 @@ static const char *name_missing(const struct rc_arrivals *arrivals, const struct
 
     namer->host = calloc(count + 1, sizeof(*namer->host));
     if (range && member && namer->host) {
-        size_t ranges = find_missing(arrivals, range);
+        size_t ranges = find_missing(arrivals->come, arrivals->tasks, range);
         const char *tasks = rc_name_ranges(namer, "task", range, ranges);
         const char *hosts = name_hosts(arrivals, namer, member, rolls, count, &host);
 
@@ -181,4 +177,104 @@ void rc_arrivals_free(struct rc_arrivals *arrivals)
 {
     free(arrivals->come);
     arrivals->come = NULL;
+}
+
+bool rc_callers_expect(struct rc_callers *callers, struct rc_str hosts, uint32_t nodes, uint32_t seconds, int64_t now)
+{
+    uint32_t known;
+
+    callers->called = calloc(nodes + 1, sizeof(*callers->called));
+    if (!callers->called)
+        return false;
+    callers->hosts = rc_hostlist_count(hosts, &known) && known == nodes ? hosts : RC_ABSENT;
+    callers->nodes = nodes;
+    callers->seconds = seconds;
+    callers->begun = callers->since = now;
+    return true;
+}
+
+/* By its number, which Slurm gives: two nodes may call themselves by one name (RC607). */
+void rc_callers_take(struct rc_callers *callers, struct rc_str text, int64_t now)
+{
+    static const struct rc_row rows[] = { RC_ROW_NUMBER(struct rc_roll, node, 0, RC_MAX_TASKS - 1) };
+    static const struct rc_form form = { RC_FORM_ROWS(rows) };
+    struct rc_roll caller = { .node = RC_UNKNOWN };
+
+    if (!rc_pairs_read(text, '\n', &form, &caller) || caller.node >= callers->nodes || callers->called[caller.node])
+        return;
+    callers->called[caller.node] = true;
+    if (callers->count++ > 0)
+        return;
+    /* the others are counted from here, and named by themselves */
+    callers->since = now;
+    callers->named = false;
+}
+
+bool rc_callers_name(struct rc_callers *callers)
+{
+    bool named = callers->named;
+
+    if (callers->count < callers->nodes)
+        callers->named = callers->awaited = true;
+    return named;
+}
+
+int64_t rc_callers_due(const struct rc_callers *callers)
+{
+    if (callers->count == callers->nodes || callers->named)
+        return INT64_MAX;
+    return callers->since + callers->seconds * INT64_C(1000);
+}
+
+/* "n[2-3]", "nodes 1-2". */
+static const char *name_silent(const struct rc_callers *callers, struct rc_namer *namer)
+{
+    struct rc_range *range = calloc(callers->nodes / 2 + 1, sizeof(*range));
+    const char *text = "some nodes";
+
+    rc_namer_reset(namer);
+    if (callers->hosts.p)
+        text = rc_name_absent_hosts(namer, callers->hosts, callers->called, callers->nodes);
+    else if (range)
+        text = rc_name_ranges(namer, "node", range, find_missing(callers->called, callers->nodes, range));
+    free(range);
+    return text;
+}
+
+const char *rc_callers_say(struct rc_callers *callers, int64_t now, enum rc_message_id *id, struct rc_arena *arena)
+{
+    struct rc_namer namer;
+
+    if (callers->count < callers->nodes && now >= rc_callers_due(callers)) {
+        rc_callers_name(callers);
+        *id = RC621;
+        return rc_format(arena, "nothing from %s %u s after %s; " RC_NO_CALL, name_silent(callers, &namer),
+                         callers->seconds, callers->count ? "the first node" : "the step's start");
+    }
+    if (callers->count < callers->nodes || !callers->awaited)
+        return NULL;
+    callers->awaited = false;
+    *id = RC623;
+    return rc_format(arena, "every node of the step has called srun now, %llu s after its start",
+                     (unsigned long long)(now - callers->begun + 500) / 1000);
+}
+
+const char *rc_callers_end(const struct rc_callers *callers, enum rc_ending ending, struct rc_arena *arena)
+{
+    struct rc_namer namer;
+
+    if (callers->count == callers->nodes || ending == RC_ENDED_UNSTARTED)
+        return NULL;
+    /* a node that cannot reach srun says so itself; tasks that have not ended well may have ended in another plugin */
+    return rc_format(arena, "the step has ended, and nothing came from %s; unless %s, %s tasks ran without ranks%s",
+                     name_silent(callers, &namer),
+                     ending == RC_ENDED_WELL ? "RC611 stands above" : "another line says otherwise",
+                     callers->nodes - callers->count == 1 ? "its" : "their",
+                     callers->named ? "" : "; see slurmd's log there: it must load rollcall.so");
+}
+
+void rc_callers_free(struct rc_callers *callers)
+{
+    free(callers->called);
+    callers->called = NULL;
 }

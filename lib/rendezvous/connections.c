@@ -97,7 +97,7 @@ void rc_connections_close(struct rc_connections *connections)
 int rc_connections_set_life(struct rc_connections *connections, int life)
 {
     connections->life = life;
-    return watch(connections, EPOLL_CTL_ADD, life, EPOLLHUP, &connections->life);
+    return watch(connections, EPOLL_CTL_ADD, life, EPOLLIN, &connections->life);
 }
 
 static void listen_again(struct rc_connections *connections)

@@ -92,7 +92,7 @@ typedef bool rc_connections_handle(void *more, struct rc_connection *connection)
 struct rc_connections {
     int listener;
     int epoll;
-    int life;     /* a descriptor whose other end closes when the server is to end; -1: none */
+    int life;     /* a descriptor whose other end speaks, or closes, when the server is to end; -1: none */
     int64_t deaf; /* out of descriptors: when the listener is watched again; 0: it is watched */
     const char *token;
     rc_connections_handle *handle;
@@ -116,7 +116,7 @@ void rc_connections_close(struct rc_connections *connections);
 int rc_connections_set_life(struct rc_connections *connections, int life);
 
 /* Waits for events and handles them, once, at most until `until` (rc_milliseconds; INT64_MAX:
- * no limit). Returns false once the other end of `life` is closed. */
+ * no limit). Returns false once the other end of `life` has said something, or is closed. */
 bool rc_connections_serve(struct rc_connections *connections, int64_t until);
 
 /* Sends the reply of an authenticated connection, as far as the socket takes it, and then

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/pairs.h"
 #include "rendezvous/connections.h"
@@ -29,8 +30,7 @@ struct rc_server {
     struct rc_arrivals arrivals;
     rc_server_say *say;
     void *say_more;
-    int64_t silent_until; /* when to say that nobody has called; INT64_MAX: somebody has, or it need not be said */
-    uint32_t silent_seconds;
+    struct rc_callers callers;
     int64_t first; /* when the first entry came; -1: none yet */
     char *answer;  /* as it goes over the wire; NULL: not yet */
     size_t answer_size;
@@ -46,7 +46,6 @@ struct rc_server *rc_server_create(int listener, const char *token)
         return NULL;
     memcpy(server->token, token, RC_WIRE_TOKEN);
     server->first = -1;
-    server->silent_until = INT64_MAX;
     server->store = rc_store_create();
     if (!server->store ||
         rc_connections_open(&server->connections, listener, server->token, handle_message, server) < 0) {
@@ -64,6 +63,7 @@ void rc_server_destroy(struct rc_server *server)
     rc_connections_close(&server->connections);
     rc_store_destroy(server->store);
     rc_arrivals_free(&server->arrivals);
+    rc_callers_free(&server->callers);
     for (size_t i = 0; i < server->count; i++)
         free(server->texts[i]);
     free(server->texts);
@@ -80,10 +80,14 @@ void rc_server_watch(struct rc_server *server, uint32_t seconds, uint32_t job, r
     server->say_more = more;
 }
 
-void rc_server_expect(struct rc_server *server, uint32_t seconds)
+bool rc_server_expect(struct rc_server *server, struct rc_str hosts, uint32_t nodes, uint32_t seconds)
 {
-    server->silent_seconds = seconds;
-    server->silent_until = rc_milliseconds() + seconds * INT64_C(1000);
+    return rc_callers_expect(&server->callers, hosts, nodes, seconds, rc_milliseconds());
+}
+
+bool rc_server_name(struct rc_server *server)
+{
+    return rc_callers_name(&server->callers);
 }
 
 static bool make_room(struct rc_server *server)
@@ -258,12 +262,13 @@ static bool handle_message(void *more, struct rc_connection *connection)
     struct rc_server *server = more;
     struct rc_str text = rc_wire_text(&connection->wire);
 
-    server->silent_until = INT64_MAX;
+    if (rc_str_starts(text, "roll=") || rc_str_starts(text, RC_SERVER_GREETING))
+        rc_callers_take(&server->callers, text, rc_milliseconds());
     if (connection->wire.is_foreign && (rc_str_is(text, RC_SERVER_QUESTION) || rc_store_is_question(text)))
         return refuse_release(server, connection);
     if (rc_str_is(text, RC_SERVER_QUESTION))
         return tell_roll(server, connection);
-    if (rc_str_is(text, RC_SERVER_GREETING))
+    if (rc_str_starts(text, RC_SERVER_GREETING))
         return reply_text(server, connection, RC_STR(""));
     /* a node whose entry is here, and who was asked to come again */
     if (rc_str_is(text, RC_SERVER_ANSWER))
@@ -300,51 +305,50 @@ static int answer_all(struct rc_server *server, rc_server_decide *decide, void *
 }
 
 /* False where there is nothing to say. */
-static bool speak_of_arrivals(struct rc_server *server)
+static bool speak(struct rc_server *server)
 {
     char space[SAY_SIZE];
     struct rc_arena arena = { .base = space, .size = sizeof(space) };
+    int64_t now = rc_milliseconds();
     enum rc_message_id id;
-    const char *text = rc_arrivals_say(&server->arrivals, server->rolls, server->count, rc_milliseconds(), &id, &arena);
+    const char *text = rc_callers_say(&server->callers, now, &id, &arena);
 
+    if (!text)
+        text = rc_arrivals_say(&server->arrivals, server->rolls, server->count, now, &id, &arena);
     if (text)
         server->say(server->say_more, id, text);
     return text;
 }
 
-/* The plugin of a node calls even where its tasks get nothing: of a node that does not, it is not loaded there, or
- * no task of the step has begun. */
-static void speak_of_silence(struct rc_server *server, bool lives)
+static void speak_at_end(struct rc_server *server)
 {
     char space[SAY_SIZE];
     struct rc_arena arena = { .base = space, .size = sizeof(space) };
-    const char *when = "the step has ended";
+    char ending = RC_ENDED_SOMEHOW;
+    const char *text;
 
-    if (server->silent_until == INT64_MAX || (lives && rc_milliseconds() < server->silent_until))
-        return;
-    server->silent_until = INT64_MAX;
-    if (lives)
-        when = rc_format(&arena, "the step has begun %u s ago", server->silent_seconds);
-    server->say(server->say_more, RC621,
-                rc_format(&arena,
-                          "%s, and none of its nodes has called srun; tasks that have begun run without rollcall's "
-                          "ranks; look for rollcall.so in slurmd's log: it must be built for the nodes' Slurm",
-                          when));
+    if (read(server->connections.life, &ending, 1) < 0)
+        ending = RC_ENDED_SOMEHOW;
+    text = rc_callers_end(&server->callers, (enum rc_ending)ending, &arena);
+    if (text)
+        server->say(server->say_more, RC621, text);
 }
 
 /* One round; false once its life is over. */
 static bool serve_round(struct rc_server *server, int64_t deadline)
 {
     int64_t due = rc_arrivals_due(&server->arrivals);
-    bool lives;
+    int64_t silent = rc_callers_due(&server->callers);
 
-    if (server->silent_until < due)
-        due = server->silent_until;
-    lives = rc_connections_serve(&server->connections, due < deadline ? due : deadline);
-    speak_of_silence(server, lives);
-    while (lives && speak_of_arrivals(server))
+    if (silent < due)
+        due = silent;
+    if (!rc_connections_serve(&server->connections, due < deadline ? due : deadline)) {
+        speak_at_end(server);
+        return false;
+    }
+    while (speak(server))
         continue;
-    return lives;
+    return true;
 }
 
 /* Of those who have not been heard yet, one may be a node that was late: to be hung up would cost it its tasks. */

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/message.h"
+#include "rendezvous/wire.h"
 #include "roll/roll.h"
 
 /* The rendezvous server of a launch: takes one entry from each node, gives all the same answer.
@@ -37,9 +38,13 @@ typedef void rc_server_say(void *more, enum rc_message_id id, const char *text);
  * the names of those that have not (below). job: Slurm's. */
 void rc_server_watch(struct rc_server *server, uint32_t seconds, uint32_t job, rc_server_say *say, void *more);
 
-/* Where no client has sent the token so many seconds after the server was made, or by the end of its life,
- * `say` of rc_server_watch gets RC621, once. */
-void rc_server_expect(struct rc_server *server, uint32_t seconds);
+/* Each of the nodes is expected to call. So many seconds after now, or after the first of them, `say` of
+ * rc_server_watch gets the names of those that have not, and once more at the end of the server's life (below).
+ * hosts: the nodes' names, which must live as long; absent where they are not known. False without memory. */
+bool rc_server_expect(struct rc_server *server, struct rc_str hosts, uint32_t nodes, uint32_t seconds);
+
+/* Call it before the nodes that are missing are named (RC601). True where they have been named already. */
+bool rc_server_name(struct rc_server *server);
 
 /* Makes an answer of the entries; *complete says whether those of all nodes are
  * there. Returns its text, which must live until the server is destroyed. */
@@ -63,11 +68,11 @@ int rc_server_run(struct rc_server *server, uint32_t seconds, int life, rc_serve
 
 /* Zero it but for `seconds` and `job` to begin, rc_arrivals_free to end. */
 struct rc_arrivals {
-    uint32_t seconds;    /* after the first arrival; 0: never say anything */
-    uint32_t job;        /* Slurm's, for the command in RC707; 0: not known */
-    uint32_t tasks;      /* of the step; 0: no task has come yet */
-    uint32_t count;      /* tasks that have come */
-    unsigned char *come; /* a bit for each */
+    uint32_t seconds; /* after the first arrival; 0: never say anything */
+    uint32_t job;     /* Slurm's, for the command in RC707; 0: not known */
+    uint32_t tasks;   /* of the step; 0: no task has come yet */
+    uint32_t count;   /* tasks that have come */
+    bool *come;       /* one for each */
     int64_t first;
     bool named; /* RC707 has been said */
     bool done;  /* there is nothing left to say */
@@ -90,3 +95,40 @@ const char *rc_arrivals_say(struct rc_arrivals *arrivals, const struct rc_roll *
                             enum rc_message_id *id, struct rc_arena *arena);
 
 void rc_arrivals_free(struct rc_arrivals *arrivals);
+
+/* Which nodes of a step have called srun's server, with their entry or a greeting, and which have not.
+ *
+ * Those that have not are named once (RC621); if all of them come later, another line says so (RC623). Nothing is
+ * certain before the step has ended: a plugin before rollcall may take minutes in task_init, to unpack an image. */
+
+/* Zero it to begin: no node is expected then. rc_callers_free to end. */
+struct rc_callers {
+    uint32_t nodes;
+    uint32_t count; /* that have called */
+    bool *called;   /* one for each */
+    struct rc_str hosts;
+    uint32_t seconds;
+    int64_t begun;
+    int64_t since; /* the first call */
+    bool named;    /* those that are missing */
+    bool awaited;  /* some have been named: it is said when all have called */
+};
+
+bool rc_callers_expect(struct rc_callers *callers, struct rc_str hosts, uint32_t nodes, uint32_t seconds, int64_t now);
+
+/* Takes an entry or a greeting, of any release: its line node=. */
+void rc_callers_take(struct rc_callers *callers, struct rc_str text, int64_t now);
+
+/* Call it before the missing nodes are named elsewhere. True where they have been named already. */
+bool rc_callers_name(struct rc_callers *callers);
+
+/* When rc_callers_say has to be called even if no node calls until then; INT64_MAX: never. */
+int64_t rc_callers_due(const struct rc_callers *callers);
+
+/* What is to be said now, once; NULL: nothing. */
+const char *rc_callers_say(struct rc_callers *callers, int64_t now, enum rc_message_id *id, struct rc_arena *arena);
+
+/* RC621 at the end of the step; NULL: there is nothing to say. */
+const char *rc_callers_end(const struct rc_callers *callers, enum rc_ending ending, struct rc_arena *arena);
+
+void rc_callers_free(struct rc_callers *callers);

@@ -194,18 +194,23 @@ void rc_outcome_read(struct rc_str text, uint32_t node, struct rc_answer *answer
     }
 }
 
-/* Whether it is heard makes no difference here. */
-static void send_word(const struct rc_endpoint *endpoint, struct rc_str text)
+static int send_word(const struct rc_endpoint *endpoint, struct rc_str text)
 {
     struct rc_reply reply;
+    int rc = rc_client_request(endpoint, text, WORD_MS, &reply, NULL);
 
-    if (rc_client_request(endpoint, text, WORD_MS, &reply, NULL) == 0)
+    if (rc == 0)
         free(reply.text);
+    return rc;
 }
 
-void rc_session_greet(const struct rc_endpoint *endpoint)
+int rc_session_greet(const struct rc_endpoint *endpoint, const struct rc_env *env)
 {
-    send_word(endpoint, RC_STR(RC_SERVER_GREETING));
+    char text[64];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_str node = rc_env_get(env, "SLURM_NODEID");
+
+    return send_word(endpoint, rc_str(rc_format(&arena, RC_SERVER_GREETING "node=%pS\n", &node)));
 }
 
 /* Without a program that waits for the answer this node cannot take part. srun's server is told, so that it does not

@@ -92,9 +92,9 @@ uint32_t rc_session_patience(uint32_t seconds);
 void rc_session_run(const char *path, const char *const *env, const struct rc_request *request, uint32_t node,
                     struct rc_answer *answer, struct rc_outcome *outcome, struct rc_arena *arena);
 
-/* Sends srun's server a word of this node's, whose tasks take no part: it would say otherwise that none has called
- * (RC621). Whether it is heard makes no difference here. At most a second. */
-void rc_session_greet(const struct rc_endpoint *endpoint);
+/* Sends srun's server a word of this node's, whose tasks take no part: it would say otherwise that the node has not
+ * called (RC621). 0 or -errno, after a second at most. env: of a task. */
+int rc_session_greet(const struct rc_endpoint *endpoint, const struct rc_env *env);
 
 /* What a task does with it: plans once more (rc_resolve_again), with the port and the order that all know of;
  * result->env is an index of context->env. context->told keeps pointing to the outcome. A held port is given back, and

@@ -239,6 +239,7 @@ bool rc_server_settings_write(const struct rc_server_settings *settings, struct 
     argv[5] = rc_format(arena, "%u", settings->job);
     argv[6] = rc_format(arena, "%u", settings->nodes);
     argv[7] = rc_copy(arena, rc_options_word(rc_words_check, settings->same));
+    argv[8] = rc_copy(arena, settings->hosts.p ? settings->hosts : RC_STR(""));
     argv[RC_SERVER_ARGUMENTS] = NULL;
     return !arena->full;
 }
@@ -253,14 +254,15 @@ bool rc_server_settings_read(int argc, char *const *argv, struct rc_server_setti
 {
     struct rc_server_settings read = { .same = RC_CHECK_WARN };
 
-    if ((argc != 4 && argc < RC_SERVER_ARGUMENTS) || !rc_str_is(rc_str(argv[1]), RC_EXCHANGE_SERVER) ||
+    if ((argc != 4 && argc < 8) || !rc_str_is(rc_str(argv[1]), RC_EXCHANGE_SERVER) ||
         !rc_parse_u32(rc_str(argv[2]), UINT16_MAX, &read.seconds) || !read_check(argv[3], &read.check))
         return false;
-    if (argc >= RC_SERVER_ARGUMENTS &&
-        (!rc_parse_u32(rc_str(argv[4]), RC_WATCH_SECONDS_MAX, &read.watch_seconds) ||
-         !rc_parse_u32(rc_str(argv[5]), UINT32_MAX, &read.job) ||
-         !rc_parse_u32(rc_str(argv[6]), UINT32_MAX, &read.nodes) || !read_check(argv[7], &read.same)))
+    if (argc >= 8 && (!rc_parse_u32(rc_str(argv[4]), RC_WATCH_SECONDS_MAX, &read.watch_seconds) ||
+                      !rc_parse_u32(rc_str(argv[5]), UINT32_MAX, &read.job) ||
+                      !rc_parse_u32(rc_str(argv[6]), UINT32_MAX, &read.nodes) || !read_check(argv[7], &read.same)))
         return false;
+    if (argc > 8)
+        read.hosts = rc_str(argv[8]);
     *settings = read;
     return true;
 }

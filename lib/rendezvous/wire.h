@@ -94,7 +94,7 @@ int rc_listen(uint16_t first, uint16_t last, uint16_t *port);
 /* What plugin, command and library agree on with rollcall-exchange, which they start.
  *
  *   rollcall-exchange node                                   session.h on standard input
- *   rollcall-exchange server SECONDS CHECK [WATCH JOB NODES SAME]   srun's rendezvous server
+ *   rollcall-exchange server SECONDS CHECK [WATCH JOB NODES SAME HOSTS]   srun's rendezvous server
  *   rollcall-exchange store                                  a server for values alone */
 
 #define RC_EXCHANGE        "rollcall-exchange"
@@ -102,8 +102,16 @@ int rc_listen(uint16_t first, uint16_t last, uint16_t *port);
 #define RC_EXCHANGE_SERVER "server"
 #define RC_EXCHANGE_STORE  "store"
 
-/* srun's server inherits its listening socket, and a pipe whose other end srun holds. */
-enum { RC_SERVER_LISTENER = 3, RC_SERVER_LIFE = 4, RC_SERVER_ARGUMENTS = 8 };
+/* srun's server inherits its listening socket, and a socket whose other end srun holds. */
+enum { RC_SERVER_LISTENER = 3, RC_SERVER_LIFE = 4, RC_SERVER_ARGUMENTS = 9 };
+
+/* The byte that srun may write into it before it ends. */
+enum rc_ending {
+    RC_ENDED_SOMEHOW = 0,     /* nothing: it was killed */
+    RC_ENDED_WELL = 'w',      /* all tasks, with status 0 */
+    RC_ENDED_BADLY = 'b',     /* srun has another status */
+    RC_ENDED_UNSTARTED = 'u', /* not all tasks had been started */
+};
 
 /* The variable with its token: on a command line every user could read it. */
 #define RC_SERVER_TOKEN "ROLLCALL_TOKEN"
@@ -112,7 +120,8 @@ enum { RC_SERVER_LISTENER = 3, RC_SERVER_LIFE = 4, RC_SERVER_ARGUMENTS = 8 };
  * they came, a blank line after each. */
 #define RC_SERVER_QUESTION "question=roll\n"
 
-/* From a node whose tasks take no part; it asks for nothing, and the reply is empty. */
+/* From a node whose tasks take no part; it asks for nothing, and the reply is empty. A line node= follows, as in an
+ * entry. */
 #define RC_SERVER_GREETING "question=none\n"
 
 /* A server's reply to who waits for one, where it needs the descriptor for others. A question to
@@ -125,8 +134,9 @@ struct rc_server_settings {
     enum rc_check check;
     uint32_t watch_seconds; /* 0: it does not watch who joins */
     uint32_t job;
-    uint32_t nodes;     /* of the step; 0: not known */
-    enum rc_check same; /* what a node does that is not like the others */
+    uint32_t nodes;      /* of the step, each of which calls; 0: none need call */
+    enum rc_check same;  /* what a node does that is not like the others */
+    struct rc_str hosts; /* the nodes' names; empty where they are not known */
 };
 
 /* The program's arguments, from its name on, NULL after the last; text of the

@@ -195,27 +195,6 @@ static bool *find_present(const struct rc_checking *check, struct rc_str hosts, 
     return is_there;
 }
 
-/* "n[3-4]"; the first hosts of many. */
-static const char *name_silent_hosts(struct rc_checking *check, struct rc_str hosts, const bool *is_there,
-                                     uint32_t nodes)
-{
-    enum { HOSTS_SHOWN = 16 };
-    char name[HOSTS_SHOWN][RC_HOST_MAX + 1];
-    struct rc_str host[HOSTS_SHOWN];
-    const char *text;
-    size_t count = 0;
-
-    for (uint32_t i = 0; i < nodes && count < HOSTS_SHOWN; i++)
-        if (!is_there[i] && rc_hostlist_nth(hosts, i, name[count])) {
-            host[count] = rc_str(name[count]);
-            count++;
-        }
-    text = rc_compact_hosts(host, count, sizeof(name), &check->namer.text);
-    if (nodes - check->all > count)
-        text = rc_format(&check->namer.text, "%s and %u more", text, nodes - (uint32_t)(check->all + count));
-    return text;
-}
-
 static void blame_silent_hosts(struct rc_checking *check, struct rc_str hosts, const bool *is_there, uint32_t nodes)
 {
     char name[RC_HOST_MAX + 1];
@@ -233,12 +212,13 @@ static void add_silent(struct rc_checking *check, const struct coverage *coverag
     size_t ranges = find_silent(check, nodes, namer->range, &ranks);
     struct rc_str hosts = find_hosts(check, nodes);
     bool *is_there = find_present(check, hosts, nodes);
+    bool is_slurm = check->all > 0 && rc_str_is(check->rolls[0].launcher, "slurm");
     const char *tasks = "";
     const char *within = "";
     const char *who;
 
     if (is_there)
-        who = name_silent_hosts(check, hosts, is_there, nodes);
+        who = rc_name_absent_hosts(namer, hosts, is_there, nodes);
     else
         who = rc_name_ranges(namer, "node", namer->range, ranges);
     /* some that answered have the ranks of others: it is not known which ones they are */
@@ -248,10 +228,8 @@ static void add_silent(struct rc_checking *check, const struct coverage *coverag
         tasks = rc_format(&namer->text, " (%s)", rc_name_ranges(namer, "task", coverage->gap, coverage->gaps));
     if (deadline)
         within = rc_format(&namer->text, " within %u s", deadline);
-    rc_checking_add(check, RC601,
-                    "nothing from %s%s%s; see what keeps them from starting, or from reaching the node of "
-                    "rank 0, or wait longer with deadline=SECONDS",
-                    who, tasks, within);
+    rc_checking_add(check, RC601, "nothing from %s%s%s; %s; deadline=SECONDS waits longer", who, tasks, within,
+                    is_slurm ? RC_NO_CALL : "see what keeps them from starting, or from reaching the node of rank 0");
     if (is_there)
         blame_silent_hosts(check, hosts, is_there, nodes);
     free(is_there);

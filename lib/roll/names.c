@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "launcher/hosts.h"
+
 /* A host's name, cut at the number that counts hosts: rack1n[042]-ib.example. */
 struct parts {
     struct rc_str before; /* the whole name where it has no number */
@@ -363,6 +365,26 @@ const char *rc_name_hosts(struct rc_namer *namer, const struct rc_member *member
         namer->host[i] = member[i].roll->host;
     qsort(namer->host, count, sizeof(*namer->host), by_host);
     return rc_compact_hosts(namer->host, count, HOSTS_LIMIT, &namer->text);
+}
+
+const char *rc_name_absent_hosts(struct rc_namer *namer, struct rc_str hosts, const bool *is_there, uint32_t nodes)
+{
+    enum { HOSTS_SHOWN = 16 };
+    char name[HOSTS_SHOWN][RC_HOST_MAX + 1];
+    struct rc_str host[HOSTS_SHOWN] = { RC_ABSENT };
+    const char *text;
+    uint32_t absent = 0;
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < nodes; i++) {
+        absent += !is_there[i];
+        if (!is_there[i] && count < HOSTS_SHOWN && rc_hostlist_nth(hosts, i, name[count])) {
+            host[count] = rc_str(name[count]);
+            count++;
+        }
+    }
+    text = rc_compact_hosts(host, count, sizeof(name), &namer->text);
+    return absent > count ? rc_format(&namer->text, "%s and %u more", text, absent - (uint32_t)count) : text;
 }
 
 const char *rc_name_value(struct rc_namer *namer, struct rc_str value)

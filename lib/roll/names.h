@@ -20,6 +20,11 @@ struct rc_range {
 
 enum { RC_COMPACT_NAME_MAX = 64 }; /* a longer name is cut after so many characters */
 
+/* Why nothing may have come from nodes of Slurm's (RC601, RC621). */
+#define RC_NO_CALL                                                                                                  \
+    "a prolog still runs there, nothing gets through, or slurmd there has no rollcall (see its log) and tasks run " \
+    "without ranks"
+
 /* Sorts the ranges, which may touch and overlap. */
 const char *rc_compact_ranges(struct rc_range *ranges, size_t count, size_t limit, struct rc_arena *arena);
 
@@ -94,6 +99,9 @@ const char *rc_name_nodes(struct rc_namer *namer, const struct rc_member *member
 /* The numbers of the members: "tasks 0-1". */
 const char *rc_name_numbers(struct rc_namer *namer, const char *what, const struct rc_member *member, size_t count);
 const char *rc_name_hosts(struct rc_namer *namer, const struct rc_member *member, size_t count);
+
+/* "n[3-4]": those of a host list that are not there; the first of many. */
+const char *rc_name_absent_hosts(struct rc_namer *namer, struct rc_str hosts, const bool *is_there, uint32_t nodes);
 
 /* Returns the value in quotes; of a long one only its beginning. */
 const char *rc_name_value(struct rc_namer *namer, struct rc_str value);

@@ -4,11 +4,11 @@
 /* rollcall-exchange - the nodes of a launch speak to each other before its tasks start.
  *
  *   rollcall-exchange node                  one node's part; a request on standard input (node.c)
- *   rollcall-exchange server SECONDS CHECK [WATCH JOB NODES SAME]
+ *   rollcall-exchange server SECONDS CHECK [WATCH JOB NODES SAME HOSTS]
  *                                           srun's server: where all nodes go (server.h); WATCH
  *                                           seconds after the first process of job JOB has
- *                                           reached init_process_group it names who has not; where
- *                                           none of several NODES calls, it says so
+ *                                           reached init_process_group it names who has not; it
+ *                                           also names those of NODES, which are HOSTS, that do not call
  *   rollcall-exchange store                 a store server, where srun has no rendezvous server (storeserver.c)
  *   rollcall-exchange inventory             what the node has; its part in the exchange asks for it
  *   rollcall-exchange lookup                where MASTER_ADDR leads to; the plugin asks for it
@@ -37,12 +37,11 @@
 #include "rendezvous/wire.h"
 #include "system/node.h"
 
-/* Longer than a prolog takes on most sites: nodes call as soon as their first task begins. */
-enum { STATUS_USAGE = 2, SILENCE_SECONDS = 30, LINE_SIZE = 2048 };
+enum { STATUS_USAGE = 2, SILENCE_SECONDS = 15, LINE_SIZE = 2048 };
 
 static int usage(void)
 {
-    fputs("usage: rollcall-exchange node|inventory|lookup|store|server SECONDS CHECK [WATCH JOB NODES SAME] "
+    fputs("usage: rollcall-exchange node|inventory|lookup|store|server SECONDS CHECK [WATCH JOB NODES SAME HOSTS] "
           "(rollcall's own; see rollcall --help)\n",
           stderr);
     return STATUS_USAGE;
@@ -58,6 +57,8 @@ static void print_finding(void *more, enum rc_message_id id, const char *text)
     fputs(rc_message_line(&arena, rc_message_entry(id)->level, id, text), stderr);
 }
 
+static struct rc_server *server;
+
 /* The server's own decision, said where srun's own lines go. */
 static struct rc_str decide_and_say(void *more, const struct rc_roll *rolls, size_t count, bool complete)
 {
@@ -66,7 +67,8 @@ static struct rc_str decide_and_say(void *more, const struct rc_roll *rolls, siz
     struct rc_str text = rc_verdict_decide(verdict, rolls, count, complete);
 
     for (unsigned i = 0; i < findings->count; i++)
-        print_finding(NULL, findings->list[i].id, findings->list[i].text);
+        if (findings->list[i].id != RC601 || !rc_server_name(server))
+            print_finding(NULL, findings->list[i].id, findings->list[i].text);
     return text;
 }
 
@@ -94,7 +96,6 @@ static int serve_srun(const struct rc_server_settings *settings)
     static struct rc_verdict verdict;
     const char *token = getenv(RC_SERVER_TOKEN);
     char name[RC_NODE_NAME_SIZE];
-    struct rc_server *server;
     int rc;
 
     if (!rc_wire_is_token(rc_str(token)))
@@ -111,9 +112,8 @@ static int serve_srun(const struct rc_server_settings *settings)
     if (!server)
         return 1;
     rc_server_watch(server, settings->watch_seconds, settings->job, print_finding, NULL);
-    /* one node does without a server */
-    if (settings->nodes > 1)
-        rc_server_expect(server, SILENCE_SECONDS);
+    if (settings->nodes > 0)
+        rc_server_expect(server, settings->hosts, settings->nodes, SILENCE_SECONDS);
     rc = rc_server_run(server, settings->seconds, RC_SERVER_LIFE, decide_and_say, &verdict);
     rc_server_destroy(server);
     return rc < 0;

@@ -128,13 +128,15 @@ on none"
     said "'slurm:[0-9]+\\.0' for tasks 0-1 on n\\[1-2\\], 'slurm:1\\.9' for task 2 on n3; $one_launcher \\(rollcall explain RC610\\)\$"
 }
 
+causes="a prolog still runs there, nothing gets through, or slurmd there has no rollcall \(see its log\) and tasks run \
+without ranks"
+
 @test "RC601: a node that does not come loses nobody the job" {
     local transport
     inject n3 <<< 'echo failed=it is of no use'
     for transport in $transports; do
         step 30 "--ddp=exchange=$transport,deadline=1" -N3 -n3
-        said "warning RC601: nothing from n3 \(task 2\) within 1 s; see what keeps them from starting, or from reaching \
-the node of rank 0, or wait longer with deadline=SECONDS\$"
+        said "warning RC601: nothing from n3 \(task 2\) within 1 s; $causes; deadline=SECONDS waits longer\$"
         said "warning RC611: the nodes could not speak to each other: it is of no use; the job goes on; n3 computes \
 MASTER_PORT, and its tasks are not checked; try exchange=pmix or exchange=srun, or say exchange=off\$"
         [ "$(grep -cE 'RC6(0[0-9]|1[0134])' "$err")" -eq 2 ] || explain "something else is said"
@@ -162,36 +164,97 @@ job goes on; n3 computes MASTER_PORT, and its tasks are not checked; try exchang
     nothing_remains
 }
 
-# The nodes' plugin is a file that Slurm cannot load, as another Slurm's is; it is optional there.
+# leave_out_plugin NODE...: its plugin is a file that Slurm cannot load, as another Slurm's is; it is optional there.
 leave_out_plugin()
 {
     local node
     echo none > "$shared/none"
-    for node in n1 n2 n3; do
+    for node; do
         on "$node" mount --bind "$shared/none" "$plugin_file"
     done
 }
 
+# lines REGEX...: rollcall has said these, and nothing else.
+lines()
+{
+    local line
+    for line; do
+        said "^rollcall: $line\$" || return 1
+    done
+    [ "$(grep -c 'rollcall: ' "$err")" -eq $# ] || explain "there are other lines"
+}
+
+ended="warning RC621: the step has ended, and nothing came from"
+look="; see slurmd's log there: it must load rollcall.so"
+
 # bats test_tags=series
-@test "RC621: the nodes do not load the plugin, and srun says so" {
-    leave_out_plugin
-    succeeds 60 srun --ddp -N3 -n3 sh -c 'echo "rank ${RANK-none}"'
-    [ "$(grep -c '^rank none$' "$out")" -eq 3 ]
+@test "RC621: a node without the plugin has said nothing, and the step's end says that its tasks ran without ranks" {
+    leave_out_plugin n2 n3
+    succeeds 60 srun --ddp -w n2 -n2 sh -c 'echo "rank ${RANK-none}"'
+    [ "$(grep -c '^rank none$' "$out")" -eq 2 ]
+    lines "$ended n2; unless RC611 stands above, its tasks ran without ranks$look"
+    attempt 60 env ROLLCALL=1 salloc -N3 srun -w n2,n3 -n2 false
+    lines "$ended n\[2-3\]; unless another line says otherwise, their tasks ran without ranks$look"
+    # the line is there before srun ends: a job script that ends then takes its processes with it
+    printf '#!/bin/sh\n#SBATCH --ddp -w n[1-2]\nexec srun -w n2 -N1 -n1 true\n' > "$shared/job"
+    succeeds 60 sbatch --wait -o "$shared/job.out" "$shared/job"
+    cp "$shared/job.out" "$err"
+    lines "$ended n2; unless RC611 stands above, its tasks ran without ranks$look"
+    succeeds 60 srun -w n2 -n2 true
+    lines
     nothing_remains
-    said "^rollcall: warning RC621: the step has ended, and none of its nodes has called srun; tasks that have begun run without rollcall's ranks; "
-    # of one node none would have called
-    attempt 60 srun --ddp -N1 -n2 true
+}
+
+# bats test_tags=series
+@test "RC621: one of two nodes is without the plugin" {
+    leave_out_plugin n2
+    succeeds 60 srun --ddp=deadline=2 -w n[1-2] -n2 sh -c 'echo "rank ${RANK-none}"'
+    [ "$(sort "$out")" = $'rank 0\nrank none' ]
+    lines "warning RC601: nothing from n2 \(task 1\) within 2 s; $causes; deadline=SECONDS waits longer" \
+        "$ended n2; unless RC611 stands above, its tasks ran without ranks"
     nothing_remains
-    unsaid RC621
 }
 
 # bats test_tags=all
-@test "RC621: a step that goes on without ranks" {
-    leave_out_plugin
-    attempt 90 srun --ddp -N3 -n3 sleep 33
+@test "RC621: a step that goes on without ranks is told after 15 s, once, also where its deadline is longer" {
+    leave_out_plugin n2
+    attempt 60 srun --ddp -w n2 -n2 sleep 17
+    lines "warning RC621: nothing from n2 15 s after the step's start; $causes" \
+        "$ended n2; unless RC611 stands above, its tasks ran without ranks"
+    attempt 60 srun --ddp=deadline=20 -w n[1-2] -n2 true
+    lines "warning RC621: nothing from n2 15 s after the first node; $causes" \
+        "$ended n2; unless RC611 stands above, its tasks ran without ranks"
     nothing_remains
-    said '^rollcall: warning RC621: the step has begun 30 s ago, and none of its nodes has called srun; '
-    [ "$(grep -c RC621 "$err")" -eq 1 ]
+}
+
+# Set for one test: on n2, so many seconds.
+slow_prolog()
+{
+    slurm_conf=$(login sh -c 'echo "$SLURM_CONF"')
+    printf '#!/bin/sh\n[ "$SLURMD_NODENAME" != n2 ] || sleep %s\n' "$1" > "$shared/prolog"
+    chmod 755 "$shared/prolog"
+    cp "$slurm_conf" "$shared/slurm.conf"
+    echo "Prolog=$shared/prolog" >> "$slurm_conf"
+    login scontrol reconfigure
+}
+
+# bats test_tags=series
+@test "RC623: a prolog that is slow is no node without the plugin" {
+    local told=0
+    slow_prolog 18
+    attempt 60 srun --ddp -w n2 -n2 sh -c 'echo "rank $RANK"'
+    lines "warning RC621: nothing from n2 15 s after the step's start; $causes" \
+        "note RC623: every node of the step has called srun now, 1[5-9] s after its start" || told=1
+    succeeded || told=1
+    sed -i s/18/6/ "$shared/prolog"
+    attempt 60 srun --ddp=deadline=2 -w n[1-2] -n2 sh -c 'echo "rank $RANK"'
+    lines "warning RC601: nothing from n2 \(task 1\) within 2 s; $causes; deadline=SECONDS waits longer" \
+        "note RC623: every node of the step has called srun now, [5-9] s after its start" || told=1
+    [ "$(sort "$out")" = $'rank 0\nrank 1' ] || told=1
+    cp "$shared/slurm.conf" "$slurm_conf"
+    login scontrol reconfigure
+    [ "$told" -eq 0 ]
+    nothing_remains
 }
 
 @test "RC621: nodes whose tasks get nothing have called" {
@@ -202,6 +265,35 @@ leave_out_plugin()
     nothing_remains
     said RC302
     unsaid RC621
+    attempt 60 srun --ddp=launcher -N1 -n2 false
+    nothing_remains
+    said RC302
+    unsaid RC621
+}
+
+# plugstack.conf is mounted, so that it can be another one for a moment.
+# bats test_tags=series
+@test "RC209: the line twice, as one file or as a copy, starts one server, and one line says so" {
+    local conf node copy line
+    conf=$(login sh -c 'echo "${SLURM_CONF%/*}/plugstack.conf"')
+    cp "$plugin_file" "$shared/rollcall.so"
+    for copy in "$plugin_file" "$shared/rollcall.so"; do
+        printf 'optional %s\noptional %s default=auto\n' "$plugin_file" "$copy" > "$shared/twice"
+        for node in login n1 n2; do
+            on "$node" mount --bind "$shared/twice" "$conf"
+        done
+        line="rollcall: warning RC209: plugstack.conf, or what it includes, names rollcall.so twice: $plugin_file and \
+$copy; the second line does nothing; remove one of them"
+        attempt 60 env ROLLCALL=1 srun -w n[1-2] -n2 sh -c 'echo "rank $RANK"; sleep 1'
+        login squeue -ho %i > "$shared/queue"
+        for node in login n1 n2; do
+            on "$node" umount "$conf"
+        done
+        [ "$(sort "$out")" = $'rank 0\nrank 1' ] || explain "not two ranks"
+        [ "$(cat "$err")" = "srun: error: $line" ] || explain "not that line alone"
+        [ "$(grep -cF "error: $line" "${conf%/*}"/log/slurmd.n1.log)" -eq 1 ] || explain "not once in slurmd's log"
+    done
+    nothing_remains
 }
 
 # bats test_tags=series

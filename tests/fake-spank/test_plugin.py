@@ -559,7 +559,9 @@ def test_srun_names_the_hosts(host):
 @pytest.mark.parametrize("options, env, extra, asks", [
     ([], SIGN, arbitrary(), False),
     (["off"], SIGN, arbitrary(), False),
-    ([""], {}, arbitrary(), False),
+    ([""], {"SLURM_NODELIST": "n[1-2]"}, arbitrary(), False),
+    # the allocation's nodes are not the step's, whose names are for RC621
+    ([""], {"SLURM_NODELIST": "n[1-3]"}, arbitrary(), True),
     ([""], {**SIGN, "ROLLCALL": "off"}, arbitrary(), False),
     ([""], SIGN, [], True),
     ([""], SIGN, [("layout_hosts", "n[1-2]"), ("distribution", 1)], True),

@@ -233,7 +233,7 @@ void fuzz_one(struct rc_str input)
     CHECK(server != NULL);
     rc_server_watch(server, number[2], 42, check_line, NULL);
     if (number[2] % 2)
-        rc_server_expect(server, number[2]);
+        CHECK(rc_server_expect(server, RC_STR("n[1-3]"), 3, number[2]));
     CHECK(rc_server_run(server, number[1], life[0], rc_verdict_decide, &verdict) == 0);
     fuzz_check_messages(&verdict.answer.findings);
     rc_server_destroy(server);

@@ -69,8 +69,8 @@ static void run(int listener, const struct server_start *start, int life, int de
     if (!server || (start->own.n && !rc_server_add(server, start->own)))
         _exit(2);
     rc_server_watch(server, start->watch, 42, say, &said);
-    if (start->expected)
-        rc_server_expect(server, start->expected);
+    if (start->expected && !rc_server_expect(server, RC_STR("n[1-2]"), 2, start->expected))
+        _exit(6);
     rc = rc_server_run(server, start->seconds ? start->seconds : LONG, life, start->decide ? start->decide : decide,
                        start->decide ? start->more : &order);
     rc_server_destroy(server);

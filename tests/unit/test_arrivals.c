@@ -263,30 +263,109 @@ UNIT_TEST(at_a_server_that_does_not_watch, "at a server that does not watch")
     server_close(&server);
 }
 
-UNIT_TEST(nobody_calls, "nobody calls the server")
+#define CAUSES                                                                                                        \
+    "; a prolog still runs there, nothing gets through, or slurmd there has no rollcall (see its log) and tasks run " \
+    "without ranks\n"
+#define ENDED "RC621 the step has ended, and nothing came from "
+#define LOOK  "; see slurmd's log there: it must load rollcall.so\n"
+
+/* A character each second: the node of that number calls, `.` nobody does, `!` the missing ones are named elsewhere.
+ * They are named after 3 s. */
+static const struct {
+    struct rc_str input;
+    const char *hosts;
+    uint32_t nodes;
+    enum rc_ending ending;
+    const char *expected;
+    const char *why;
+} calling[] = {
+    { TEXT("012.."), "n[1-3]", 3, RC_ENDED_WELL, "", "all call" },
+    { TEXT("01"), "n[1-3]", 3, RC_ENDED_WELL, ENDED "n3; unless RC611 stands above, its tasks ran without ranks" LOOK,
+      "one does not, and the step ends soon" },
+    { TEXT("."), "n[1-3]", 3, RC_ENDED_BADLY,
+      ENDED "n[1-3]; unless another line says otherwise, their tasks ran without ranks" LOOK, "it ends badly" },
+    { TEXT("."), "n[1-3]", 3, RC_ENDED_SOMEHOW,
+      ENDED "n[1-3]; unless another line says otherwise, their tasks ran without ranks" LOOK, "nobody knows how" },
+    { TEXT("."), "n[1-3]", 3, RC_ENDED_UNSTARTED, "", "not all tasks were started: their prolog may still run" },
+    { TEXT("......."), "n[1-3]", 3, RC_ENDED_WELL,
+      "RC621 nothing from n[1-3] 3 s after the step's start" CAUSES ENDED
+      "n[1-3]; unless RC611 stands above, their tasks ran without ranks\n",
+      "nobody calls" },
+    { TEXT("..1......"), "n[1-3]", 3, RC_ENDED_UNSTARTED, "RC621 nothing from n[1,3] 3 s after the first node" CAUSES,
+      "one calls" },
+    { TEXT("......012..."), "n[1-3]", 3, RC_ENDED_WELL,
+      "RC621 nothing from n[1-3] 3 s after the step's start" CAUSES
+      "RC623 every node of the step has called srun now, 8 s after its start\n",
+      "all are slow" },
+    { TEXT(".....0....1"), "n[1-3]", 3, RC_ENDED_UNSTARTED,
+      "RC621 nothing from n[1-3] 3 s after the step's start" CAUSES
+      "RC621 nothing from n[2-3] 3 s after the first node" CAUSES,
+      "one is slower than another" },
+    { TEXT("0.!..."), "n[1-2]", 2, RC_ENDED_WELL, ENDED "n2; unless RC611 stands above, its tasks ran without ranks\n",
+      "RC601 has named it" },
+    { TEXT("0.!..1"), "n[1-2]", 2, RC_ENDED_WELL,
+      "RC623 every node of the step has called srun now, 5 s after its start\n", "RC601 has named it, and it comes" },
+    { TEXT("0...."), "n1", 2, RC_ENDED_UNSTARTED, "RC621 nothing from node 1 3 s after the first node" CAUSES,
+      "names that are others'" },
+    { TEXT("0..2."), "", 4, RC_ENDED_UNSTARTED, "RC621 nothing from nodes 1,3 3 s after the first node" CAUSES,
+      "no names" },
+    { TEXT("00093"), "n[1-2]", 2, RC_ENDED_UNSTARTED, "RC621 nothing from n2 3 s after the first node" CAUSES,
+      "one of them twice, and others" },
+    { TEXT("......"), "", 0, RC_ENDED_WELL, "", "nobody is expected" },
+};
+
+static void put_line(struct rc_arena *arena, const char *id, const char *text)
+{
+    rc_format(arena, "%s %s\n", id, text);
+    rc_join(arena);
+}
+
+UNIT_ROWS(check_calls, "calls", calling)
+{
+    struct rc_callers callers = { .nodes = 0 };
+    UNIT_ARENA(arena, 4096);
+    UNIT_ARENA(said, 1024);
+    enum rc_message_id id;
+    const char *text;
+    int64_t now = 0;
+
+    rc_copy(&said, RC_STR(""));
+    rc_join(&said);
+    assert_true(!row->nodes || rc_callers_expect(&callers, rc_str(row->hosts), row->nodes, 3, 0));
+    for (const char *call = row->input.p; call < row->input.p + row->input.n; call++, now += 1000) {
+        if (*call >= '0')
+            rc_callers_take(&callers, rc_str(rc_format(&arena, "more=1\nnode=%u\n", (uint32_t)(*call - '0'))), now);
+        else if (*call == '!')
+            assert_false(rc_callers_name(&callers));
+        assert_true(rc_callers_due(&callers) > now || now >= 3000);
+        while ((text = rc_callers_say(&callers, now, &id, &arena)))
+            put_line(&said, rc_message_entry(id)->id, text);
+    }
+    text = rc_callers_end(&callers, row->ending, &arena);
+    if (text)
+        put_line(&said, "RC621", text);
+    assert_string_equal(said_room, row->expected);
+    rc_callers_free(&callers);
+}
+
+UNIT_TEST(who_has_not_called, "a server that expects calls")
 {
     struct server_child server = server_open((struct server_start){ .expected = 1 });
 
-    /* a prolog may take as long: then no task has begun */
-    says(&server, "RC621 the step has begun 1 s ago, and none of its nodes has called srun; tasks that have begun run "
-                  "without rollcall's ranks; ");
+    server_answers(&server, RC_SERVER_GREETING "node=1\n", "");
+    says(&server, "RC621 nothing from n1 1 s after the first node; ");
+    assert_int_equal(write(server.life, "w", 1), 1);
+    says(&server, ENDED "n1; unless RC611 stands above, its tasks ran without ranks\n");
     server_close(&server);
 }
 
-UNIT_TEST(nobody_has_called, "nobody has called it by its end")
+UNIT_TEST(srun_is_killed, "a server whose srun is killed")
 {
     struct server_child server = server_open((struct server_start){ .expected = SERVER_GUARD });
 
+    server_answers(&server, "question=roll\n", "");
     close(server.life);
-    says(&server, "RC621 the step has ended, and none of its nodes has called srun; ");
+    says(&server, ENDED "n[1-2]; unless another line says otherwise, ");
     server.life = -1;
-    server_close(&server);
-}
-
-UNIT_TEST(somebody_calls, "a greeting is a call")
-{
-    struct server_child server = server_open((struct server_start){ .expected = SERVER_GUARD });
-
-    server_answers(&server, RC_SERVER_GREETING, "");
     server_close(&server);
 }

@@ -21,9 +21,9 @@ void __sanitizer_cov_trace_pc(void)
 #define TWICE                                                                                                   \
     "every rank must be there once; start all tasks with one launcher, or unset RANK and SLURM_PROCID where a " \
     "script exports them"
-#define SILENT                                                                                                  \
-    "within 10 s; see what keeps them from starting, or from reaching the node of rank 0, or wait longer with " \
-    "deadline=SECONDS"
+#define SILENT                                                                                                     \
+    "within 10 s; see what keeps them from starting, or from reaching the node of rank 0; deadline=SECONDS waits " \
+    "longer"
 #define ON_NO_NODE "on no node; every rank must be there once; " ONE_LAUNCHER
 #define ALIKE      "; set it alike on all nodes, or on none"
 #define OWN_GPU    "; give each task a GPU of its own (Slurm: N tasks a node, srun --gpus-per-node=N)"
@@ -269,7 +269,7 @@ UNIT_TEST(says_no_deadline, "no deadline, no entries")
     assert_true(rc_roll_check(NULL, 0, LAUNCH_KNOWN(1, 1, 0), &messages, NULL, &arena));
     assert_string_equal(messages.list[0].text,
                         "nothing from node 0 (task 0); see what keeps them from starting, or from reaching the node "
-                        "of rank 0, or wait longer with deadline=SECONDS");
+                        "of rank 0; deadline=SECONDS waits longer");
 }
 
 static char *fill(char *text, char with, size_t n)

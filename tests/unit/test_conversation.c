@@ -147,6 +147,8 @@ static void say_again(const struct exchange *exchange)
     struct rc_endpoint server = { .token = RC_STR(TOKEN), .hosts = RC_STR("127.0.0.1") };
     struct rc_str text = body_of(exchange->said);
     struct rc_str heard = body_of(exchange->heard);
+    const char *const task[] = { "SLURM_NODEID=0", NULL };
+    struct rc_env env;
     struct rc_reply reply;
     pid_t pid = replay(exchange, &server);
     int status;
@@ -156,8 +158,9 @@ static void say_again(const struct exchange *exchange)
         is_read(heard);
     if (rc_str_starts(text, "store ")) {
         ask_store(&server, text, heard);
-    } else if (rc_str_is(text, RC_SERVER_GREETING)) {
-        rc_session_greet(&server);
+    } else if (rc_str_starts(text, RC_SERVER_GREETING)) {
+        rc_env_index(&env, task);
+        assert_int_equal(rc_session_greet(&server, &env), 0);
     } else {
         assert_int_equal(rc_client_request(&server, text, LONG_MS, &reply, NULL), 0);
         assert_string_equal(reply.text, heard.p);
