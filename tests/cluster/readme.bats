@@ -37,6 +37,8 @@ apt-get install *	tests/packages/readme.bats
 pip install dist/*	tests/packages/wheels.bats
 make && make install	tests/packages/readme.bats
 ln -s *	tests/packages/readme.bats
+optional *	a line of plugstack.conf; site.bats
+pdcp *	no ssh leads to these nodes; tests/lint/installed.bats renames files of a plugin that is mapped
 *cmake *	tests/cli/examples.bats
 *accelerate launch*	tests/frameworks/accelerate.bats, with a configuration for machines without GPUs
 srun conda run *	there is no conda
