@@ -97,11 +97,12 @@ UNIT_TEST(advice_is_warnings, "only a warning is advice, one for the launch")
     assert_in_range(advice, 5, 20);
 }
 
-/* The options are the same for all tasks of a launch, so one line is enough. */
+/* The options are the same for all tasks of a launch, so one line is enough; an administrator may have switched rollcall
+ * off on some nodes alone (RC206). */
 UNIT_TEST(options_are_the_launchs, "errors of options are said once")
 {
     for (size_t i = 0; i < UNIT_COUNT(rows); i++)
-        if (strncmp(rows[i].input.p, "RC2", 3) == 0)
+        if (strncmp(rows[i].input.p, "RC2", 3) == 0 && rows[i].id != RC206)
             assert_int_equal(rc_message_entry(rows[i].id)->said, RC_SAID_PER_LAUNCH);
 }
 
