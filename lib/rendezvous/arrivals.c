@@ -268,7 +268,7 @@ const char *rc_callers_end(const struct rc_callers *callers, enum rc_ending endi
     /* a node that cannot reach srun says so itself; tasks that have not ended well may have ended in another plugin */
     return rc_format(arena, "the step has ended, and nothing came from %s; unless %s, %s tasks ran without ranks%s",
                      name_silent(callers, &namer),
-                     ending == RC_ENDED_WELL ? "RC611 stands above" : "another line says otherwise",
+                     ending == RC_ENDED_WELL ? "RC611 says otherwise" : "another line says otherwise",
                      callers->nodes - callers->count == 1 ? "its" : "their",
                      callers->named ? "" : "; see slurmd's log there: it must load rollcall.so");
 }

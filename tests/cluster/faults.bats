@@ -192,14 +192,14 @@ look="; see slurmd's log there: it must load rollcall.so"
     leave_out_plugin n2 n3
     succeeds 60 srun --ddp -w n2 -n2 sh -c 'echo "rank ${RANK-none}"'
     [ "$(grep -c '^rank none$' "$out")" -eq 2 ]
-    lines "$ended n2; unless RC611 stands above, its tasks ran without ranks$look"
+    lines "$ended n2; unless RC611 says otherwise, its tasks ran without ranks$look"
     attempt 60 env ROLLCALL=1 salloc -N3 srun -w n2,n3 -n2 false
     lines "$ended n\[2-3\]; unless another line says otherwise, their tasks ran without ranks$look"
     # the line is there before srun ends: a job script that ends then takes its processes with it
     printf '#!/bin/sh\n#SBATCH --ddp -w n[1-2]\nexec srun -w n2 -N1 -n1 true\n' > "$shared/job"
     succeeds 60 sbatch --wait -o "$shared/job.out" "$shared/job"
     cp "$shared/job.out" "$err"
-    lines "$ended n2; unless RC611 stands above, its tasks ran without ranks$look"
+    lines "$ended n2; unless RC611 says otherwise, its tasks ran without ranks$look"
     succeeds 60 srun -w n2 -n2 true
     lines
     nothing_remains
@@ -211,7 +211,7 @@ look="; see slurmd's log there: it must load rollcall.so"
     succeeds 60 srun --ddp=deadline=2 -w n[1-2] -n2 sh -c 'echo "rank ${RANK-none}"'
     [ "$(sort "$out")" = $'rank 0\nrank none' ]
     lines "warning RC601: nothing from n2 \(task 1\) within 2 s; $causes; deadline=SECONDS waits longer" \
-        "$ended n2; unless RC611 stands above, its tasks ran without ranks"
+        "$ended n2; unless RC611 says otherwise, its tasks ran without ranks"
     nothing_remains
 }
 
@@ -220,10 +220,10 @@ look="; see slurmd's log there: it must load rollcall.so"
     leave_out_plugin n2
     attempt 60 srun --ddp -w n2 -n2 sleep 17
     lines "warning RC621: nothing from n2 15 s after the step's start; $causes" \
-        "$ended n2; unless RC611 stands above, its tasks ran without ranks"
+        "$ended n2; unless RC611 says otherwise, its tasks ran without ranks"
     attempt 60 srun --ddp=deadline=20 -w n[1-2] -n2 true
     lines "warning RC621: nothing from n2 15 s after the first node; $causes" \
-        "$ended n2; unless RC611 stands above, its tasks ran without ranks"
+        "$ended n2; unless RC611 says otherwise, its tasks ran without ranks"
     nothing_remains
 }
 

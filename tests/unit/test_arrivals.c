@@ -280,7 +280,7 @@ static const struct {
     const char *why;
 } calling[] = {
     { TEXT("012.."), "n[1-3]", 3, RC_ENDED_WELL, "", "all call" },
-    { TEXT("01"), "n[1-3]", 3, RC_ENDED_WELL, ENDED "n3; unless RC611 stands above, its tasks ran without ranks" LOOK,
+    { TEXT("01"), "n[1-3]", 3, RC_ENDED_WELL, ENDED "n3; unless RC611 says otherwise, its tasks ran without ranks" LOOK,
       "one does not, and the step ends soon" },
     { TEXT("."), "n[1-3]", 3, RC_ENDED_BADLY,
       ENDED "n[1-3]; unless another line says otherwise, their tasks ran without ranks" LOOK, "it ends badly" },
@@ -289,7 +289,7 @@ static const struct {
     { TEXT("."), "n[1-3]", 3, RC_ENDED_UNSTARTED, "", "not all tasks were started: their prolog may still run" },
     { TEXT("......."), "n[1-3]", 3, RC_ENDED_WELL,
       "RC621 nothing from n[1-3] 3 s after the step's start" CAUSES ENDED
-      "n[1-3]; unless RC611 stands above, their tasks ran without ranks\n",
+      "n[1-3]; unless RC611 says otherwise, their tasks ran without ranks\n",
       "nobody calls" },
     { TEXT("..1......"), "n[1-3]", 3, RC_ENDED_UNSTARTED, "RC621 nothing from n[1,3] 3 s after the first node" CAUSES,
       "one calls" },
@@ -301,8 +301,8 @@ static const struct {
       "RC621 nothing from n[1-3] 3 s after the step's start" CAUSES
       "RC621 nothing from n[2-3] 3 s after the first node" CAUSES,
       "one is slower than another" },
-    { TEXT("0.!..."), "n[1-2]", 2, RC_ENDED_WELL, ENDED "n2; unless RC611 stands above, its tasks ran without ranks\n",
-      "RC601 has named it" },
+    { TEXT("0.!..."), "n[1-2]", 2, RC_ENDED_WELL,
+      ENDED "n2; unless RC611 says otherwise, its tasks ran without ranks\n", "RC601 has named it" },
     { TEXT("0.!..1"), "n[1-2]", 2, RC_ENDED_WELL,
       "RC623 every node of the step has called srun now, 5 s after its start\n", "RC601 has named it, and it comes" },
     { TEXT("0...."), "n1", 2, RC_ENDED_UNSTARTED, "RC621 nothing from node 1 3 s after the first node" CAUSES,
@@ -355,7 +355,7 @@ UNIT_TEST(who_has_not_called, "a server that expects calls")
     server_answers(&server, RC_SERVER_GREETING "node=1\n", "");
     says(&server, "RC621 nothing from n1 1 s after the first node; ");
     assert_int_equal(write(server.life, "w", 1), 1);
-    says(&server, ENDED "n1; unless RC611 stands above, its tasks ran without ranks\n");
+    says(&server, ENDED "n1; unless RC611 says otherwise, its tasks ran without ranks\n");
     server_close(&server);
 }
 
