@@ -97,6 +97,7 @@ static struct rc_str skip_blanks(struct rc_str text, bool *has_operator)
 bool rc_words_next(struct rc_words *words, struct rc_str *word)
 {
     words->starts_command = false;
+    *word = RC_ABSENT;
     if (words->left == 0)
         return false;
     words->left--;
@@ -109,10 +110,8 @@ bool rc_words_next(struct rc_words *words, struct rc_str *word)
     words->line = skip_blanks(words->line, &words->starts_command);
     *word = (struct rc_str){ words->line.p, word_length(words->line) };
     words->line = after(words->line, word->n);
-    if (word->n == 0)
-        return false;
-    *word = unquoted(*word);
-    return true;
+    *word = word->n ? unquoted(*word) : RC_ABSENT;
+    return word->p;
 }
 
 /* The table of programs. */
@@ -366,6 +365,9 @@ static void read_shell(struct reading *reading, struct rc_words *words, const st
         if (values_of(shell, word) || (letters && (rc_str_ends(word, "o") || rc_str_ends(word, "O"))))
             rc_words_next(words, &word);
     }
+    /* a shell that somebody types into */
+    if (!word.p)
+        return;
     if (!has_text) {
         read_script(reading, words, program_name(word));
     } else if (reading->shells < SHELLS_MAX) {

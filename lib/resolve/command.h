@@ -6,7 +6,7 @@
 
 /* Takes the next word of an argument list or of a shell's text, which is cut into words as a shell does it: quotes,
  * backslashes, $(...) and comments count, and nothing is expanded. The word is a slice of the list or text, without
- * quotes around all of it. False after the last one, and after RC_WORDS_MAX. */
+ * quotes around all of it. False, and an absent word, after the last one and after RC_WORDS_MAX. */
 bool rc_words_next(struct rc_words *words, struct rc_str *word);
 
 /* Looks through wrappers (programs.def) and `sh -c '...'`, and no further than the user's script: what follows it is

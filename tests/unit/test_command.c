@@ -46,6 +46,8 @@ static const struct {
     { TEXT("sh -c '[ x ] || exec srun y'"), DAEMON, "srun", "a script that only starts others" },
     { TEXT("sh -c 'srun --version; python t.py'"), UNKNOWN, NULL, "a script that is a worker, too" },
     { TEXT("bash train.sh torchrun"), UNKNOWN, NULL, "a script that is not read" },
+    { TEXT("bash"), UNKNOWN, NULL, "a shell for somebody to type in" },
+    { TEXT("bash -o pipefail"), UNKNOWN, NULL, "the same with an option" },
     { TEXT(""), UNKNOWN, NULL, "no words" },
 
     /* a value that is called like a launcher */
@@ -309,6 +311,18 @@ UNIT_TEST(reads_container, "a container that it is started in")
     assert_null(command.container.p);
     read_words("apptainer exec -B /x y.sif torchrun t.py", &command);
     assert_int_equal(command.container_words.left, 4);
+}
+
+UNIT_TEST(ends_words, "after the last word there is none, whatever was there before")
+{
+    static const char *const none[] = { NULL };
+    struct rc_str word = TEXT("torchrun");
+
+    assert_false(rc_words_next(&(struct rc_words){ .argv = none, .left = 1 }, &word) || word.p);
+    word = rc_str("torchrun");
+    assert_false(rc_words_next(&(struct rc_words){ .line = TEXT(" "), .left = 1 }, &word) || word.p);
+    word = rc_str("torchrun");
+    assert_false(rc_words_next(&(struct rc_words){ .line = TEXT("t.py") }, &word) || word.p);
 }
 
 UNIT_TEST(reads_no_argv, "no command line at all")
