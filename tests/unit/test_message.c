@@ -97,8 +97,8 @@ UNIT_TEST(advice_is_warnings, "only a warning is advice, one for the launch")
     assert_in_range(advice, 5, 20);
 }
 
-/* The options are the same for all tasks of a launch, so one line is enough; an administrator may have switched rollcall
- * off on some nodes alone (RC206). */
+/* The options are the same for all tasks of a launch, so one line is enough. An administrator may have switched
+ * rollcall off on some nodes alone (RC206). */
 UNIT_TEST(options_are_the_launchs, "errors of options are said once")
 {
     for (size_t i = 0; i < UNIT_COUNT(rows); i++)
