@@ -49,6 +49,7 @@ typed()
                     grep -qE "^ *$rank .* ok$" <<< "$output"
                 done
                 ;;
+            scontrol\ *) run -0 login $command ;;
             *) typed "$command" > "$BATS_TEST_TMPDIR/log" 2>&1 || { tail -n 40 "$BATS_TEST_TMPDIR/log"; return 1; } ;;
         esac
     done
