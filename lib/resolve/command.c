@@ -349,7 +349,8 @@ static void read_python(struct reading *reading, struct rc_words *words)
 
 static void read_words(struct reading *reading, struct rc_words *words);
 
-/* After `bash`: options, then a script, or the text of -c. One word may have several options, as -euo pipefail. */
+/* After `bash`: options, then a script, the text of -c, or nothing, where somebody types. One word may have several
+ * options, as -euo pipefail. */
 static void read_shell(struct reading *reading, struct rc_words *words, const struct program *shell)
 {
     enum { SHELLS_MAX = 3 };
@@ -365,12 +366,9 @@ static void read_shell(struct reading *reading, struct rc_words *words, const st
         if (values_of(shell, word) || (letters && (rc_str_ends(word, "o") || rc_str_ends(word, "O"))))
             rc_words_next(words, &word);
     }
-    /* a shell that somebody types into */
-    if (!word.p)
-        return;
-    if (!has_text) {
+    if (word.p && !has_text) {
         read_script(reading, words, program_name(word));
-    } else if (reading->shells < SHELLS_MAX) {
+    } else if (word.p && reading->shells < SHELLS_MAX) {
         reading->shells++;
         read_words(reading, &(struct rc_words){ .line = word, .left = RC_WORDS_MAX });
         reading->shells--;
