@@ -58,13 +58,13 @@ other, and what has to live how long, is in rollcall.h.
 from __future__ import annotations
 
 import ctypes
-import functools
-import glob
 import os
-import shutil
 import sys
 import time
-from typing import Any, Dict, List, NamedTuple, Optional, TextIO, Tuple
+from typing import Dict, List, NamedTuple, Optional, TextIO, Tuple
+
+from . import _library
+from ._library import Error, Identity, Message, Timeout
 
 __all__ = [
     "Applied", "Error", "Identity", "Message", "Plan", "Timeout",
@@ -74,54 +74,8 @@ __all__ = [
 # python/makewheel.py and the build write the number
 __version__ = "@VERSION@"
 
-# The way to the library, of a module that was installed with it; a wheel's knows none.
-_FROM_HERE = "@library_from_python@"
-_NAME = "librollcall.so.0"
 _ID_SIZE = 128
 _PIECE = 16384
-_TIMEOUT = 4
-
-
-class Error(RuntimeError):
-    """What librollcall says went wrong, in one line; rollcall(7) explains the id that it begins with.
-
-    code is one of enum rollcall_error_code in rollcall.h.
-    """
-
-    def __init__(self, code: int, text: str) -> None:
-        super().__init__(text)
-        self.code = code
-
-    def __reduce__(self) -> Tuple[Any, ...]:
-        """For pickle: a pool of processes hands on what its workers raise."""
-        return type(self), (self.code, str(self))
-
-
-class Timeout(Error, TimeoutError):
-    """Another rank has not made the call in time."""
-
-
-class Identity(NamedTuple):
-    """Who this process is. None is what is not known, or not meant: a process without a launcher has no rank."""
-
-    rank: Optional[int]
-    world_size: Optional[int]
-    local_rank: Optional[int]
-    local_world_size: Optional[int]
-    node_rank: Optional[int]
-    nnodes: Optional[int]
-    master_addr: Optional[str]
-    master_port: Optional[int]
-    launcher: Optional[str]
-    mode: str
-
-
-class Message(NamedTuple):
-    """A warning or a note; rollcall(7) explains its id."""
-
-    id: str
-    level: str
-    text: str
 
 
 class Plan(NamedTuple):
@@ -133,136 +87,6 @@ class Plan(NamedTuple):
     messages: Tuple[Message, ...]
 
 
-class _Error(ctypes.Structure):
-    _fields_ = [("code", ctypes.c_int), ("text", ctypes.c_char * 512)]
-
-
-class _Variable(ctypes.Structure):
-    _fields_ = [("action", ctypes.c_int), ("name", ctypes.c_char_p), ("value", ctypes.c_char_p),
-                ("source", ctypes.c_char_p), ("reason", ctypes.c_char_p)]
-
-
-class _Message(ctypes.Structure):
-    _fields_ = [("id", ctypes.c_char_p), ("level", ctypes.c_int), ("text", ctypes.c_char_p)]
-
-
-def _load() -> ctypes.CDLL:
-    """The library of the same installation, else the one that the loader finds, else that of the command in PATH."""
-    if not _FROM_HERE.startswith("@"):
-        beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), _FROM_HERE, _NAME)
-        if os.path.exists(beside):
-            return ctypes.CDLL(beside)
-    try:
-        return ctypes.CDLL(_NAME)
-    except OSError as error:
-        reason = str(error)
-    command = shutil.which("rollcall")
-    if command is not None:
-        prefix = os.path.dirname(os.path.dirname(os.path.realpath(command)))
-        for folder in ("lib", "lib64", os.path.join("lib", "*-linux-*")):
-            for file in sorted(glob.glob(os.path.join(glob.escape(prefix), folder, _NAME))):
-                try:
-                    return ctypes.CDLL(file)
-                except OSError as error:
-                    reason = str(error)
-    raise ImportError(
-        f"{_NAME}, the C library that this module speaks to, was not found ({reason}): install rollcall itself "
-        f"(Debian: librollcall0), put the folder of its command rollcall on PATH, or that of {_NAME} on LD_LIBRARY_PATH"
-    )
-
-
-@functools.lru_cache(maxsize=None)
-def _open() -> ctypes.CDLL:
-    library = _load()
-    job, error, text, number = ctypes.c_void_p, ctypes.POINTER(_Error), ctypes.c_char_p, ctypes.c_int
-    size, buffer = ctypes.c_size_t, ctypes.c_void_p
-    numbers = ("rank", "world_size", "local_rank", "local_world_size", "node_rank", "nnodes", "master_port", "mode")
-    functions: Dict[str, Tuple[Any, List[Any]]] = {
-        **{name: (number, [job]) for name in numbers},
-        **{name: (text, [job]) for name in ("master_addr", "launcher")},
-        **{name: (size, [job]) for name in ("variable_count", "message_count")},
-        "variable_at": (ctypes.POINTER(_Variable), [job, size]),
-        "message_at": (ctypes.POINTER(_Message), [job, size]),
-        "version": (text, []),
-        "mode_name": (text, [number]),
-        "create": (number, [ctypes.c_void_p, ctypes.POINTER(job), error]),
-        "destroy": (None, [job]),
-        "hold_port": (number, [job, ctypes.POINTER(number), error]),
-        "broadcast": (number, [job, text, buffer, size, number, number, error]),
-        "nccl_unique_id": (number, [job, buffer, number, error]),
-        "nccl_unique_ids": (number, [job, buffer, number, number, error]),
-    }
-    for name, (result, arguments) in functions.items():
-        getattr(library, "rollcall_" + name).restype = result
-        getattr(library, "rollcall_" + name).argtypes = arguments
-    return library
-
-
-def _check(result: int, error: _Error) -> None:
-    if result < 0:
-        raise (Timeout if error.code == _TIMEOUT else Error)(error.code, error.text.decode("ascii", "replace"))
-
-
-class _Job:
-    """A struct rollcall of the environment as it is now."""
-
-    def __init__(self) -> None:
-        self.pointer = ctypes.c_void_p()
-        self.library = _open()
-
-    def __enter__(self) -> _Job:
-        error = _Error()
-        _check(self.library.rollcall_create(None, ctypes.byref(self.pointer), ctypes.byref(error)), error)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.library.rollcall_destroy(self.pointer)
-
-    def number(self, name: str) -> Optional[int]:
-        value: int = getattr(self.library, "rollcall_" + name)(self.pointer)
-        return None if value < 0 else value
-
-    def text(self, name: str) -> Optional[str]:
-        value: Optional[bytes] = getattr(self.library, "rollcall_" + name)(self.pointer)
-        return None if value is None else value.decode()
-
-    def call(self, name: str, *arguments: object) -> None:
-        error = _Error()
-        _check(getattr(self.library, "rollcall_" + name)(self.pointer, *arguments, ctypes.byref(error)), error)
-
-    def identity(self) -> Identity:
-        mode: bytes = self.library.rollcall_mode_name(self.library.rollcall_mode(self.pointer))
-        return Identity(
-            rank=self.number("rank"),
-            world_size=self.number("world_size"),
-            local_rank=self.number("local_rank"),
-            local_world_size=self.number("local_world_size"),
-            node_rank=self.number("node_rank"),
-            nnodes=self.number("nnodes"),
-            master_addr=self.text("master_addr"),
-            master_port=self.number("master_port"),
-            launcher=self.text("launcher"),
-            mode=mode.decode(),
-        )
-
-    def variables(self) -> List[Tuple[str, str, Optional[str], str, str]]:
-        """set, unset or keep; name, value, source, reason: in the library's order."""
-        found = []
-        for index in range(self.library.rollcall_variable_count(self.pointer)):
-            one = self.library.rollcall_variable_at(self.pointer, index).contents
-            action = ("set", "unset", "keep")[one.action]
-            value = None if one.value is None else os.fsdecode(one.value)
-            found.append((action, one.name.decode(), value, (one.source or b"").decode(), (one.reason or b"").decode()))
-        return found
-
-    def messages(self) -> Tuple[Message, ...]:
-        found = []
-        for index in range(self.library.rollcall_message_count(self.pointer)):
-            one = self.library.rollcall_message_at(self.pointer, index).contents
-            found.append(Message(one.id.decode(), ("note", "warning")[one.level], one.text.decode("ascii", "replace")))
-        return tuple(found)
-
-
 def _milliseconds(timeout: float) -> int:
     if not timeout > 0:
         raise ValueError("timeout is not above 0")
@@ -271,7 +95,7 @@ def _milliseconds(timeout: float) -> int:
 
 def version() -> str:
     """The C library's version, such as "0.1.0"."""
-    text: bytes = _open().rollcall_version()
+    text: bytes = _library.load().rollcall_version()
     return text.decode()
 
 
@@ -294,7 +118,7 @@ def identity() -> Identity:
     Of RANK, WORLD_SIZE and LOCAL_RANK that were set by hand these three are told, also where too little is set for
     rollcall to complete the environment (RC118).
     """
-    with _Job() as job:
+    with _library.Job() as job:
         return _by_hand(job.identity())
 
 
@@ -303,7 +127,7 @@ def plan() -> Plan:
 
     set also names what is there already with that value. Raises Error as identity() does.
     """
-    with _Job() as job:
+    with _library.Job() as job:
         variables = job.variables()
         return Plan(
             {name: value or "" for action, name, value, *_ in variables if action == "set"},
@@ -355,7 +179,7 @@ def apply() -> Applied:
         with rollcall.apply() as applied:
             train(applied.identity)
     """
-    with _Job() as job:
+    with _library.Job() as job:
         me, port = _by_hand(job.identity()), ctypes.c_int(-1)
         job.call("hold_port", ctypes.byref(port))
         wanted = {name: value for action, name, value, *_ in job.variables() if action != "keep"}
@@ -374,7 +198,7 @@ def show(file: Optional[TextIO] = None) -> None:
 
     What `rollcall show` prints, without questions to other processes. Raises Error as identity() does.
     """
-    with _Job() as job:
+    with _library.Job() as job:
         me, variables, messages = _by_hand(job.identity()), job.variables(), job.messages()
     rows = [(name.replace("_", " "), "-" if value is None else str(value)) for name, value in zip(me._fields, me)]
     lines = [f"{name:<16}  {_printable(value)}" for name, value in rows]
@@ -403,7 +227,7 @@ def broadcast(name: str, data: Optional[bytes] = None, root: int = 0, timeout: f
     that of the call, its first 47 letters at most, a dot and these 16.)
     """
     deadline = time.monotonic() + _milliseconds(timeout) / 1000
-    with _Job() as job:
+    with _library.Job() as job:
         own = (job.number("rank") or 0) == root
         if own and data is None:
             raise ValueError("the root has no data")
@@ -434,7 +258,7 @@ def nccl_unique_id(timeout: float = 300.0) -> bytes:
     finds. Where it cannot, all ranks say why.
     """
     milliseconds = _milliseconds(timeout)
-    with _Job() as job:
+    with _library.Job() as job:
         buffer = ctypes.create_string_buffer(_ID_SIZE)
         job.call("nccl_unique_id", buffer, milliseconds)
         return buffer.raw
@@ -445,7 +269,7 @@ def nccl_unique_ids(count: int, timeout: float = 300.0) -> List[bytes]:
     milliseconds = _milliseconds(timeout)
     if count < 1:
         raise ValueError("count is not above 0")
-    with _Job() as job:
+    with _library.Job() as job:
         buffer = ctypes.create_string_buffer(_ID_SIZE * count)
         job.call("nccl_unique_ids", buffer, count, milliseconds)
         return [buffer.raw[i : i + _ID_SIZE] for i in range(0, _ID_SIZE * count, _ID_SIZE)]

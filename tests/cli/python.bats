@@ -45,7 +45,7 @@ for one in files:
         digest = base64.urlsafe_b64encode(hashlib.sha256(one.read_binary()).digest()).rstrip(b"=").decode()
         assert digest == one.hash.value, one
 print(m.version("rollcall-ddp"), *sorted(str(one) for one in files if str(one).startswith("rollcall/")))'
-    [ "$output" = "$(cat "$top/VERSION") rollcall/__init__.py rollcall/__main__.py rollcall/py.typed" ]
+    [ "$output" = "$(cat "$top/VERSION") rollcall/__init__.py rollcall/__main__.py rollcall/_library.py rollcall/py.typed" ]
     [ -z "$(find "$source" -name '*.pyc' -o -name '*.egg-info' -o -name build)" ]
 }
 
@@ -239,7 +239,7 @@ print(type(late).__name__, late.code, late)'
     run -0 clean LD_LIBRARY_PATH="$prefix/lib" "$venv/bin/python" -c 'import itertools, rollcall, time
 clock, left = itertools.count(), []
 time.monotonic = lambda: next(clock)
-rollcall._Job.call = lambda self, name, *arguments: left.append(arguments[-1])
+rollcall._library.Job.call = lambda self, name, *arguments: left.append(arguments[-1])
 rollcall.broadcast("x", bytes(3 * 16384), timeout=3)
 print(*left)'
     [ "$output" = '2000 1000 1 1' ]
@@ -257,7 +257,7 @@ for name in rollcall.__all__:
         assert set(hints) == set(inspect.signature(thing).parameters) | {"return"}, name
 public = {n for n, t in vars(rollcall).items() if getattr(t, "__module__", "") == "rollcall" and not n.startswith("_")}
 assert public == set(rollcall.__all__), public ^ set(rollcall.__all__)
-for file in ("rollcall/__init__.py", "rollcall/__main__.py", "makewheel.py"):
+for file in ("rollcall/__init__.py", "rollcall/_library.py", "rollcall/__main__.py", "makewheel.py"):
     with open(os.path.join(sys.argv[1], "python", file)) as text:
         ast.parse(text.read(), feature_version=(3, 8))
 PYTHON
