@@ -285,7 +285,7 @@ rollcall.broadcast("x", b"the second")'
     port=$(free_port)
     begin 0 2 python3 -c 'import rollcall; rollcall.broadcast("x", b"123")'
     fails 1 'RC619: rank 1: rollcall_broadcast("x"): rank 0 gives 24 bytes and this one takes 3; give all ranks the same size' \
-        by_hand 1 2 "${does[@]}" '[j.call("broadcast", b"x", b"abc", 3, 0, 60000) for j in [rollcall._Job().__enter__()]]'
+        by_hand 1 2 "${does[@]}" '[j.call("broadcast", b"x", b"abc", 3, 0, 60000) for j in [rollcall._library.Job().__enter__()]]'
 }
 
 # store_server: the number of the process that keeps this launch's store
