@@ -20,6 +20,7 @@ of them. A file without such a line is one recording, named as the file; else ea
     # TEXT                      where the recording comes from
     @host=NAME, @ancestor=...   what the node says (lib/console/input.c)
     NAME=VALUE                  a variable; its value may go on in the next lines. It takes the place of a shared one
+    NAME={rank}                 the task's own, by the line above; likewise {host}, and {OTHER} of another variable
 """
 import collections
 import functools
@@ -36,6 +37,7 @@ WITHOUT = "# without "
 RANK = re.compile(r"# rank (\d+)(?: on (\S+))?")
 CASE = re.compile(r"# case (\S+): .+")
 NODE = re.compile(r"# on (\S+)")
+OWN = re.compile(r"([^=]+)=\{([@\w]+)\}")
 # before each of several settings; a value may hold blanks, but none before such a name
 SETTINGS = re.compile(r" (?=[A-Z_][A-Z0-9_]*=)")
 WIDTH = 120
@@ -115,10 +117,19 @@ class Recording:
         self.entries = functools.reduce(lambda own, above: merged(above.entries, own), reversed(shared), block.entries)
         if self.like:
             self.entries = merged(replaced(base_of(self), self.entries), self.entries)
-        self.entries = [entry for entry in self.entries if not entry.startswith(WITHOUT)]
+        self.written = [entry for entry in self.entries if not entry.startswith(WITHOUT)]
+        self.entries = self.told(self.written)
         self.node = [entry for entry in self.entries if entry.startswith("@")]
         self.env = dict(entry.split("=", 1) for entry in self.entries if not entry.startswith("@"))
         self.local_rank = self.local_size = self.node_rank = self.nodes = None
+
+    def told(self, entries):
+        """The entries with the task's own values; those that refer to what it has not are left out."""
+        own = dict(entry.split("=", 1) for entry in self.written if not OWN.fullmatch(entry))
+        own |= {name: str(value) for name, value in (("rank", self.rank), ("host", self.host)) if value is not None}
+        found = [(entry, OWN.fullmatch(entry)) for entry in entries]
+        return [f"{refers[1]}={own[refers[2]]}" if refers else entry for entry, refers in found
+                if not refers or refers[2] in own]
 
     def text(self):
         """It alone, as `rollcall show --from` reads it."""
@@ -151,7 +162,7 @@ def merged(shared, own):
 def base_of(recording):
     """The entries of the job that a recording is like."""
     tasks = read(os.path.join(FOLDER, recording.like + ".env"))
-    same = [task.entries for task in tasks if task.rank == recording.rank is not None]
+    same = [task.written for task in tasks if task.rank == recording.rank is not None]
     return same[0] if same else tasks[0].blocks[0].entries
 
 
@@ -159,9 +170,15 @@ def unlike(recording):
     """A recording's entries, as far as they differ from those of the job that it is like."""
     if not recording.like:
         return recording.entries
-    base, own = of_names(base_of(recording)), of_names(recording.entries)
+    base, own = of_names(recording.told(base_of(recording))), of_names(recording.entries)
     different = [entry for name, entries in own.items() if entries != base.get(name) for entry in entries]
     return [WITHOUT + name for name in base if name not in own] + different
+
+
+def referring_to_own(entries, recording, referring):
+    """The entries, where one of `referring` says the same in its place."""
+    same = {told: entry for entry in referring for told in recording.told([entry])}
+    return [same.get(entry, entry) for entry in entries]
 
 
 def shared_by(entries_of_tasks):
@@ -227,7 +244,8 @@ def blocks_of(recordings, shared_expected, expected_on):
     head = Block()
     first = recordings[0]
     head.like = first.like
-    entries = {recording: unlike(recording) for recording in recordings}
+    referring = [entry for entry in first.blocks[0].entries if OWN.fullmatch(entry)]
+    entries = {recording: referring_to_own(unlike(recording), recording, referring) for recording in recordings}
     head.comments = [line for line in first.comments if all(line in other.comments for other in recordings)]
     head.show = first.show if all(other.show == first.show for other in recordings) else None
     head.entries = shared_by(list(entries.values()))
