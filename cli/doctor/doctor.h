@@ -80,6 +80,7 @@ struct doctor_plugin {
     char conf[PATH_MAX]; /* the file that names it; plugstack.conf where none does; empty where there is none */
     unsigned line;
     char path[PATH_MAX];        /* as it is written there; empty where none names it */
+    char off[512];              /* "off" or "off=TEXT", where the line says so */
     bool has_default;           /* it acts on steps that nobody has asked it for */
     char series[DOCTOR_SERIES]; /* of the Slurm that it was built for; this and the next are empty if not known */
     char version[24];

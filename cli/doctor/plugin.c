@@ -21,19 +21,21 @@
 #include "resolve/options.h"
 #include "system/node.h"
 
-static bool search_open_file(int fd, const char *text, char *rest, size_t size)
+bool doctor_text_in_file(const char *path, const char *text, char *rest, size_t size)
 {
-    struct stat file;
-    const char *map;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat file = { .st_size = 0 };
+    const char *map = MAP_FAILED;
     const char *found;
     size_t length;
 
-    if (fstat(fd, &file) < 0 || file.st_size <= 0)
-        return false;
-    length = (size_t)file.st_size;
-    map = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (fd >= 0 && fstat(fd, &file) == 0 && file.st_size > 0)
+        map = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (fd >= 0)
+        close(fd);
     if (map == MAP_FAILED)
         return false;
+    length = (size_t)file.st_size;
     found = memmem(map, length, text, strlen(text));
     if (found && rest) { /* up to the next zero byte, or up to the end */
         const char *start = found + strlen(text);
@@ -42,16 +44,6 @@ static bool search_open_file(int fd, const char *text, char *rest, size_t size)
     }
     munmap((void *)(uintptr_t)map, length);
     return found != NULL;
-}
-
-bool doctor_text_in_file(const char *path, const char *text, char *rest, size_t size)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool found = fd >= 0 && search_open_file(fd, text, rest, size);
-
-    if (fd >= 0)
-        close(fd);
-    return found;
 }
 
 enum { DEEPEST = 4, LINE = 4096, WRONG = 4096 };
@@ -70,20 +62,25 @@ static char *next_word(char **rest)
     return start;
 }
 
-/* Whether a default= after the plugin has it act on steps that nobody has asked it for. */
-static bool read_default(char *rest)
+/* The words after the plugin. The text of off= is the rest of the line, as in spank/options.c. */
+static void read_arguments(char *rest, struct doctor_plugin *found)
 {
     struct rc_options options = { .given = false };
+    bool has_text = false;
 
-    for (const char *word; *(word = next_word(&rest));) {
+    for (const char *word; !has_text && *(word = next_word(&rest));) {
         char text[WRONG];
         struct rc_arena arena = { .base = text, .size = sizeof(text) };
         struct rc_messages wrong = { .arena = &arena };
 
+        has_text = rc_str_starts(rc_str(word), "off=");
         if (rc_str_starts(rc_str(word), "default="))
             rc_options_parse(rc_str(word + strlen("default=")), "default=", &options, &wrong);
+        else if (has_text || rc_str_is(rc_str(word), "off"))
+            snprintf(found->off, sizeof(found->off), "%s%s%s", word, has_text && *rest ? " " : "",
+                     has_text ? rest : "");
     }
-    return options.given && options.mode != RC_MODE_OFF;
+    found->has_default = !found->off[0] && options.given && options.mode != RC_MODE_OFF;
 }
 
 /* Reads the files of an include. A relative pattern is relative to the including file's folder. */
@@ -117,9 +114,12 @@ static bool read_conf(const char *path, unsigned depth, struct doctor_plugin *fo
         snprintf(found->conf, sizeof(found->conf), "%s", path);
     for (unsigned number = 1; !done && fgets(text, sizeof(text), file); number++) {
         char *rest = text;
-        const char *first = next_word(&rest);
-        const char *second = next_word(&rest);
+        const char *first;
+        const char *second;
 
+        text[strcspn(text, "#\r\n")] = '\0';
+        first = next_word(&rest);
+        second = next_word(&rest);
         if (strcmp(first, "include") == 0) {
             done = read_included(path, second, depth, found);
         } else if (rc_str_which(rc_str(first), "optional|required") &&
@@ -127,7 +127,7 @@ static bool read_conf(const char *path, unsigned depth, struct doctor_plugin *fo
             snprintf(found->conf, sizeof(found->conf), "%s", path);
             snprintf(found->path, sizeof(found->path), "%s", second);
             found->line = number;
-            found->has_default = read_default(rest);
+            read_arguments(rest, found);
             done = true;
         }
     }
@@ -184,26 +184,14 @@ static void find_line(struct doctor_plugin *found)
             return;
 }
 
-/* The text has "24.11, of rollcall 0.9.0". */
-static void read_plugin(struct doctor_plugin *found)
-{
-    char text[DOCTOR_SERIES + sizeof(RC_PLUGIN_OF_ROLLCALL) + sizeof(found->version)];
-
-    if (doctor_text_in_file(found->path, RC_PLUGIN_FOR_SLURM, text, sizeof(text)))
-        (void)sscanf(text, "%15[0-9.]" RC_PLUGIN_OF_ROLLCALL "%23s", found->series, found->version);
-}
-
 void doctor_plugin_find(struct doctor_plugin *found)
 {
+    char text[DOCTOR_SERIES + sizeof(RC_PLUGIN_OF_ROLLCALL) + sizeof(found->version)]; /* "24.11, of rollcall 0.9.0" */
+
     *found = (struct doctor_plugin){ .line = 0 };
     find_line(found);
-    if (found->path[0] == '/')
-        read_plugin(found);
-}
-
-static const char *known(const char *text)
-{
-    return *text ? text : "(not known)";
+    if (found->path[0] == '/' && doctor_text_in_file(found->path, RC_PLUGIN_FOR_SLURM, text, sizeof(text)))
+        (void)sscanf(text, "%15[0-9.]" RC_PLUGIN_OF_ROLLCALL "%23s", found->series, found->version);
 }
 
 enum finding_id doctor_plugin_judge(const struct doctor_plugin *plugin, const char *series,
@@ -231,7 +219,12 @@ enum finding_id doctor_plugin_judge(const struct doctor_plugin *plugin, const ch
         rc_format(&arena, "%s, which the plugin starts, is not there", program);
         return FINDING_D110;
     }
-    rc_format(&arena, "%s for Slurm %s, %s", known(plugin->version), known(plugin->series), plugin->path);
+    if (plugin->off[0]) {
+        rc_format(&arena, "%s says %s", plugin->conf, plugin->off);
+        return FINDING_D113;
+    }
+    rc_format(&arena, "%s for Slurm %s, %s", plugin->version[0] ? plugin->version : "(not known)",
+              plugin->series[0] ? plugin->series : "(not known)", plugin->path);
     return FINDING_COUNT;
 }
 
@@ -241,6 +234,7 @@ void cli_print_plugin(void)
     char text[DOCTOR_PLUGIN_TEXT];
 
     doctor_plugin_find(&plugin);
+    plugin.off[0] = '\0'; /* its release, also while it is switched off */
     (void)doctor_plugin_judge(&plugin, "", text);
     printf("plugin: %s\n", text);
 }

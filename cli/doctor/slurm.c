@@ -130,7 +130,7 @@ static void check_plugin(struct findings *findings, const struct doctor_slurm *s
     char text[DOCTOR_PLUGIN_TEXT];
     enum finding_id id = doctor_plugin_judge(plugin, slurm->series, text);
 
-    if (id == FINDING_D110 || (!slurm->has_option && (id == FINDING_D103 || id == FINDING_D104)))
+    if (id == FINDING_D110 || id == FINDING_D113 || (!slurm->has_option && (id == FINDING_D103 || id == FINDING_D104)))
         doctor_findings_add(findings, id, plugin->conf, plugin->line, NULL, "%s", text);
     else if (!slurm->has_option)
         doctor_findings_add(findings, FINDING_D102, plugin->conf[0] ? plugin->conf : NULL, plugin->line, NULL,

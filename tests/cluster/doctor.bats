@@ -122,17 +122,20 @@ finds()
     on n4 sh -c 'mount --bind "$1/rollcall.so" "$2" && mount --bind "$1/bin" "$3"' sh "$old" "$plugin_file" "$ROLLCALL_PREFIX/bin"
     on n5 mount --bind "$old/none" "$ROLLCALL_PREFIX/libexec"
     on n6 mount --bind "$old/none" "$ROLLCALL_PREFIX/bin"
+    echo "optional $plugin_file off=ranks are wrong; ask hpc" > "$old/off.conf"
+    on n7 mount --bind "$old/off.conf" "$conf"
     attempt 60 sh -c 'srun -N7 rollcall doctor --here | rollcall doctor --nodes --json'
     failed
     jq -r '.looked_at[] | "\(.name): \(.text)"' "$out" > "$BATS_TEST_TMPDIR/said"
     jq -r '.findings[] | "\(.id) \(.what)"' "$out" | LC_ALL=C sort >> "$BATS_TEST_TMPDIR/said"
     diff -u - "$BATS_TEST_TMPDIR/said" << LINES
 nodes: 6 have answered
-right: 2 nodes: rollcall $release, plugin $release for Slurm $series, $plugin_file
+right: 1 node: rollcall $release, plugin $release for Slurm $series, $plugin_file
 D103 n3: $plugin_file was built for Slurm 20.02, and Slurm is $series
 D109 n2: $conf does not name the plugin
 D110 n5: $ROLLCALL_PREFIX/libexec/rollcall/rollcall-exchange, which the plugin starts, is not there
 D111 n4: rollcall $other, plugin $other for Slurm $series, $plugin_file; here is rollcall $release
 D112 n6: no line of rollcall doctor --here has come
+D113 n7: $conf says off=ranks are wrong; ask hpc
 LINES
 }

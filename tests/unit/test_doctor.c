@@ -101,3 +101,40 @@ UNIT_TEST(test_order, "errors first, then by file and line; what is of no file s
     assert_int_equal(cli_catalogue_find_finding("D999"), FINDING_COUNT);
     doctor_findings_free(&findings);
 }
+
+static const struct {
+    struct rc_str input; /* after the plugin's path */
+    const char *off;
+    bool has_default;
+    const char *why;
+} arguments[] = {
+    { TEXT("default=auto"), "", true, "a default" },
+    { TEXT("default=off,port=9000-9999 # off"), "", false, "a comment" },
+    { TEXT("log=text off default=auto"), "off", false, "the word alone" },
+    { TEXT("off=ranks are  wrong; ask default=auto#x"), "off=ranks are  wrong; ask default=auto", false, "a text" },
+};
+
+UNIT_ROWS(test_off, "the plugin's line is read:", arguments)
+{
+    char folder[] = "/tmp/rollcall-doctor.XXXXXX";
+    char conf[64];
+    char plugstack[64];
+    static struct doctor_plugin found;
+    FILE *file;
+
+    assert_non_null(mkdtemp(folder));
+    snprintf(conf, sizeof(conf), "%s/slurm.conf", folder);
+    snprintf(plugstack, sizeof(plugstack), "%s/plugstack.conf", folder);
+    file = fopen(plugstack, "w");
+    assert_non_null(file);
+    fprintf(file, "# ours\noptional /none/rollcall.so %s\n", row->input.p);
+    fclose(file);
+    setenv("SLURM_CONF", conf, 1);
+    doctor_plugin_find(&found);
+    unsetenv("SLURM_CONF");
+    unlink(plugstack);
+    rmdir(folder);
+    assert_int_equal(found.line, 2);
+    assert_string_equal(found.off, row->off);
+    assert_int_equal(found.has_default, row->has_default);
+}
