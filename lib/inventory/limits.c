@@ -47,8 +47,9 @@ static const char *write_bytes(rlim_t limit, struct rc_arena *arena)
     return limit == RLIM_INFINITY ? rc_copy(arena, RC_STR("unlimited")) : write_size(limit, arena);
 }
 
-/* Of bytes. The hard limit is there where it is another one: a task may raise its own to that. */
-static struct rc_str write_limit(int resource, struct rc_arena *arena)
+/* Of bytes. The hard limit is there where it is another one: a task may raise its own to that. With glibc `resource` is
+ * an enum, to which clang converts no signed number without a warning. */
+static struct rc_str write_limit(unsigned resource, struct rc_arena *arena)
 {
     struct rlimit limit;
     char text[64];
