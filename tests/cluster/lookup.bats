@@ -57,7 +57,8 @@ queries()
         before=$(queries)
         attempt 200 srun -N2 --ddp=$launch
         succeeded
-        [ $(($(queries) - before)) -gt 6 ] || explain "$(($(queries) - before)) queries"
+        # one for each of the four ranks; as a rule torch connects again and asks 7 to 9 times
+        [ $(($(queries) - before)) -ge 4 ] || explain "$(($(queries) - before)) queries"
         before=$(queries)
         attempt 200 srun -N2 --ddp=${launch/ /,lookup=numeric }
         succeeded
