@@ -26,6 +26,8 @@ teardown()
 # What configure finds of the compiler and of libc, not of libraries.
 setup_file()
 {
+    # The whole tree, compiled with sanitizers beside other layers, took more than 10 minutes on two slow cores.
+    export BATS_TEST_TIMEOUT=3000
     (cd "$BATS_FILE_TMPDIR" && "${BATS_TEST_DIRNAME%/tests/lint}/configure" --quiet --config-cache) \
         > "$BATS_FILE_TMPDIR/configure.log" 2>&1
     sed -i -E '/slurm|spank|pmix|hwloc|cmocka|pkg_|PKG_/Id' "$BATS_FILE_TMPDIR/config.cache"
