@@ -112,10 +112,15 @@ static void warn_of_uneven(struct rc_result *result)
 
     if (result->mode != RC_MODE_WORKER || facts->min_local_size == facts->max_local_size)
         return;
-    if (size % nnodes == 0)
+    if (size % nnodes == 0) {
+        struct rc_str behind;
+        struct rc_str before = rc_str_split(rc_str(each), 'N', &behind);
+
         cure = rc_format(&result->arena, "use %u on each", size / nnodes);
-    else
+        each = each[0] ? rc_format(&result->arena, "%pS%u%pS", &before, size / nnodes, &behind) : each;
+    } else {
         cure = rc_format(&result->arena, "start %u or %u tasks", size - size % nnodes, size - size % nnodes + nnodes);
+    }
     rc_say(&result->messages, RC301,
            size % nnodes == 0 ? "the %u tasks are spread unevenly over %u nodes (%s); ranks are right, but Lightning "
                                 "and others need the same number on each; %s%s%s%s"

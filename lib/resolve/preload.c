@@ -386,7 +386,7 @@ void rc_forgotten_say(const struct rc_context *context, struct rc_result *result
     if (waits_for_nodes(result))
         rc_say(&result->messages, RC309,
                "%pS is started once, in the job's script itself, but the job has %u nodes; the others "
-               "start none; start it with srun: srun --ddp --ntasks-per-node=1 %s",
+               "start none; start it with srun: srun --ntasks-per-node=1 rollcall exec -- %s",
                &result->command.name, number_of(result, RC_STR("SLURM_JOB_NUM_NODES")), line);
     else if (!result->command.script.n || rc_str_which(result->command.script, "pip|venv|ensurepip"))
         return;
@@ -396,7 +396,7 @@ void rc_forgotten_say(const struct rc_context *context, struct rc_result *result
     else
         rc_say(&result->messages, RC309,
                "%pS is started once, in the job's script itself, but the job has %u tasks, which "
-               "training waits for; start it with srun: srun --ddp %s",
+               "training waits for; start it with srun: srun rollcall exec -- %s",
                &result->command.script, tasks, line);
 }
 
@@ -406,6 +406,7 @@ void rc_forgotten_plan(const struct rc_context *context, struct rc_result *resul
     uint32_t tasks = forgotten_tasks(result);
 
     if (tasks && rc_seen(context->here, RC_LEARN_WATCH, RC_ABSENT))
-        set_watch(result, context->here->watch, rc_format(&result->arena, "script=%pS tasks=%u", &job, tasks),
+        set_watch(result, context->here->watch,
+                  rc_format(&result->arena, "script=%pS tasks=%u%s", &job, tasks, context->called ? " exec=1" : ""),
                   "torch says there that srun was forgotten");
 }

@@ -312,15 +312,16 @@ class Task:
             torchrun.compare_rank(told)
 
 
-def command_line(words):
-    """What started this process, with srun before it: `srun --ddp python train.py`."""
+def command_line(words, by_exec):
+    """What started this process, with srun before it: `srun --ddp python train.py`; under rollcall exec its like."""
     import shlex
 
     name = os.path.basename(words[1]) if len(words) > 1 else ""
     words = [name if name in AGENTS else os.path.basename(words[0])] + words[2 if name in AGENTS else 1 :]
     line = " ".join(map(shlex.quote, words))
     each = "--ntasks-per-node=1 " if is_agent(words) else ""
-    return "srun --ddp " + each + (line if len(line) <= 200 else line[:200] + " ...")
+    how = "rollcall exec -- " if by_exec else "--ddp "
+    return "srun " + each + how + (line if len(line) <= 200 else line[:200] + " ...")
 
 
 AGENTS = ("torchrun", "accelerate")
@@ -363,13 +364,14 @@ class Script:
     def __init__(self, identity):
         start = start_environment()
         self.tasks = identity["tasks"]
+        self.by_exec = "exec" in identity
         self.here = start.get("SLURM_JOB_ID") == str(identity["script"])
         self.here = self.here and not is_step(start) and not any(map(start.get, self.LAUNCHED))
         with open("/proc/self/cmdline", "rb") as file:
             self.words = os.fsdecode(file.read()).split("\0")[:-1]
 
     def say(self, what):
-        cure = "start it with srun: %s" % command_line(self.words)
+        cure = "start it with srun: %s" % command_line(self.words, self.by_exec)
         say("RC309", "%s, but the script of a job of %d tasks runs once; %s" % (what, self.tasks, cure))
 
     def say_later(self, what, still=lambda: True):

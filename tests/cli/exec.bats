@@ -358,11 +358,11 @@ remote=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK
             return 1
         }
     }
-    says 'has 4 tasks, which training waits for; start it with srun: srun --ddp python train.py --lr 1' \
+    says 'has 4 tasks, which training waits for; start it with srun: srun rollcall exec -- python train.py --lr 1' \
         "$rollcall" exec -- python train.py --lr 1
-    says 'srun --ddp python -u -m train --name ...' "$rollcall" exec -- python -u -m train --name 'a b'
-    says 'srun --ddp --ntasks-per-node=1 torchrun --nnodes=2 train.py' "$rollcall" exec -- torchrun --nnodes=2 train.py
-    says 'has 2 tasks, which training waits for; start it with srun: srun --ddp python train.py' \
+    says 'srun rollcall exec -- python -u -m train --name ...' "$rollcall" exec -- python -u -m train --name 'a b'
+    says 'srun --ntasks-per-node=1 rollcall exec -- torchrun --nnodes=2 train.py' "$rollcall" exec -- torchrun --nnodes=2 train.py
+    says 'has 2 tasks, which training waits for; start it with srun: srun rollcall exec -- python train.py' \
         SLURM_NTASKS= "$rollcall" exec -- python train.py
     # in such a job Lightning starts its workers itself: torch says it, where nobody has started them
     for name in interactive bash; do
@@ -372,7 +372,7 @@ remote=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK
     ln -sf "$(type -P env)" "$BATS_TEST_TMPDIR/python"
     run -0 --separate-stderr with "${script[@]}" SLURM_JOB_NAME=interactive "$rollcall" exec -- \
         "$BATS_TEST_TMPDIR/python" sh -c 'echo "$ROLLCALL_IDENTITY"'
-    [ "$output" = 'script=42 tasks=4' ]
+    [ "$output" = 'script=42 tasks=4 exec=1' ]
     ln -sf "$(type -P true)" "$BATS_TEST_TMPDIR/python"
     # what prepares, what trains on one node, what starts tasks itself, and a task
     for command in 'python -m pip list' 'python -c 1' 'true' 'torchrun --standalone train.py' 'torchrun --nnodes=1 t.py'; do

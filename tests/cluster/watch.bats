@@ -138,6 +138,6 @@ start it with srun: srun --ddp python [^ ]*lit.py\$" "$shared/batch.out" || expl
     everybody ranks world=4 nodes=2
     unsaid RC309
     batch_script <<< "torchrun --nnodes=2 --nproc_per_node=2 --rdzv_backend=c10d --rdzv_endpoint=n1:23460 $programs/torchrun_train.py"
-    attempt_until 1 'RC309.*waits for the other 1 nodes.*srun --ddp --ntasks-per-node=1 torchrun --nnodes=2' 60 \
+    attempt_until 1 'RC309.*waits for the other 1 nodes.*srun --ntasks-per-node=1 --ddp torchrun --nnodes=2' 60 \
         sbatch --ddp --wait -o "$shared/batch.out" -N2 --ntasks-per-node=2 "$shared/batch.sh"
 }

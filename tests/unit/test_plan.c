@@ -411,11 +411,11 @@ static const struct {
     const char *line;
     const char *why;
 } lines[] = {
-    { TEXT("python train.py --lr 1"), "srun --ddp python train.py --lr 1", "plain words" },
-    { TEXT("python train.py 'a b' c"), "srun --ddp python train.py ...", "a word with a blank" },
-    { TEXT("python train.py '$x'"), "srun --ddp python train.py ...", "a word that a shell would change" },
-    { TEXT("python train.py \x7f"), "srun --ddp python train.py ...", "a control character" },
-    { TEXT("python train.py \xc3\xa9"), "srun --ddp python train.py ...", "a letter beyond ASCII" },
+    { TEXT("python train.py --lr 1"), "srun rollcall exec -- python train.py --lr 1", "plain words" },
+    { TEXT("python train.py 'a b' c"), "srun rollcall exec -- python train.py ...", "a word with a blank" },
+    { TEXT("python train.py '$x'"), "srun rollcall exec -- python train.py ...", "a word that a shell would change" },
+    { TEXT("python train.py \x7f"), "srun rollcall exec -- python train.py ...", "a control character" },
+    { TEXT("python train.py \xc3\xa9"), "srun rollcall exec -- python train.py ...", "a letter beyond ASCII" },
 };
 
 static void ends_with(struct rc_str command, const char *line)
@@ -442,8 +442,8 @@ UNIT_TEST(cuts_line, "a line to start it with has 200 characters at most")
     char line[400];
 
     snprintf(command, sizeof(command), "python t.py %0189d", 0);
-    ends_with(rc_str(command), "srun --ddp python t.py ...");
+    ends_with(rc_str(command), "srun rollcall exec -- python t.py ...");
     snprintf(command, sizeof(command), "python t.py %0188d 1", 0);
-    snprintf(line, sizeof(line), "srun --ddp python t.py %0188d ...", 0);
+    snprintf(line, sizeof(line), "srun rollcall exec -- python t.py %0188d ...", 0);
     ends_with(rc_str(command), line);
 }
