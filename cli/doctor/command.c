@@ -9,6 +9,9 @@
 #include "doctor.h"
 #include "effects/lookup.h"
 
+/* By the worst that was found. A note says what was not looked at. */
+static const int statuses[] = { [RC_LEVEL_NOTE] = 4, [RC_LEVEL_WARNING] = 1, [RC_LEVEL_ERROR] = 3 };
+
 struct arguments {
     struct doctor_request request;
     bool json;
@@ -129,7 +132,7 @@ static int print_findings(struct findings *findings, bool json)
         return console_fail("out of memory");
     if (json)
         doctor_print_json(findings);
-    return findings->count ? STATUS_CONTRADICTION : STATUS_RESOLVED;
+    return findings->count ? statuses[findings->list[0].level] : STATUS_RESOLVED;
 }
 
 static int run_doctor(int argc, char **argv)
@@ -186,8 +189,8 @@ const struct subcommand cli_doctor = {
             "      --json        one JSON object instead of text\n"
             "  -h, --help        this help\n"
             "\n"
-            "Exit status: 0 nothing found, 1 something found or not looked at, 2 wrong usage\n"
-            "or a file that cannot be read.\n",
+            "Exit status: 0 nothing found, 1 warnings, 2 wrong usage or a file that cannot be\n"
+            "read, 3 errors, 4 nothing found, but not all was looked at.\n",
     .operands = OPERANDS_FILES,
     .has_line = true,
     .run = run_doctor,

@@ -152,9 +152,10 @@ static void format_verdict(const struct findings *findings, char text[VERDICT])
     if (errors || warnings)
         rc_join(&arena);
     format_place(&findings->list[0], where, sizeof(where));
-    rc_format(&arena, "%s %s%s%s",
+    rc_format(&arena, "%s %s%s%s%s",
               errors || warnings ? "; begin with" : "nothing found, but not all was looked at; see",
-              findings->list[0].id, *where ? ", " : "", where);
+              findings->list[0].id, *where ? ", " : "", where,
+              (errors || warnings) && count_of(findings, RC_LEVEL_NOTE) ? "; not all was looked at" : "");
 }
 
 static int print_finding(const struct finding *finding)

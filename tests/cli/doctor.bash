@@ -19,3 +19,11 @@ doctor()
 {
     env -i PATH="$BATS_TEST_TMPDIR/bin" HOME="$BATS_TEST_TMPDIR" LANG=C.UTF-8 "${environment[@]}" "$rollcall" doctor "$@"
 }
+
+# has_status STATUS FILE: the status that goes with the worst of the findings in the doctor's JSON
+has_status()
+{
+    local right
+    right=$(jq '[.findings[].level] | if index("error") then 3 elif index("warning") then 1 elif length > 0 then 4 else 0 end' "$2")
+    [ "$1" = "$right" ] || { cat "$2"; echo "status $1, not $right"; return 1; }
+}

@@ -41,7 +41,7 @@ found()
     local expected=$1 status=0
     shift
     doctor --json "$@" > json || status=$?
-    [ "$status" = $((${#expected} > 0)) ] || { cat json; echo "status $status"; return 1; }
+    has_status "$status" json
     diff -u --label expected --label found \
         <(printf '%s' "$expected${expected:+$'\n'}") \
         <(jq -r '.findings[] | "\(.id) \(.file // "-"):\(.line // 0)"' json) || { cat json; return 1; }
@@ -63,7 +63,7 @@ job()
         'trainer = pl.Trainer(devices=4, num_nodes=2, callbacks=[ModelCheckpoint()])'
     sed -n '/^\$ rollcall doctor/,/^```/{/^[$`]/d;p}' "$top/docs/user.md" > expected
     [ -s expected ]
-    doctor train.py -- srun -N2 --ntasks-per-node=8 --gpus-per-node=8 python train.py > said || [ $? = 1 ]
+    doctor train.py -- srun -N2 --ntasks-per-node=8 --gpus-per-node=8 python train.py > said || [ $? = 3 ]
     diff -u expected said
 }
 
@@ -72,6 +72,19 @@ job()
     env+=" SLURM_STEP_NUM_TASKS=1 SLURM_STEP_NUM_NODES=1 SLURM_STEP_TASKS_PER_NODE=1 SLURM_STEP_NODELIST=n1"
     run env -i $env SLURM_GTIDS=0 SLURMD_NODENAME=n1 SLURM_TASK_PID=$$ "$rollcall" doctor
     grep -qx 'task      rank 0 of 1' <<< "$output"
+}
+
+@test "the exit status says whether there are errors, warnings, or things that were not looked at" {
+    script 'import os'
+    run -0 doctor train.py
+    script 'import os' 'os.environ["MASTER_PORT"] = "29500"'
+    run -1 doctor train.py
+    run -3 doctor train.py -- srun --ddp -N2 -n8 --nodes=1 --ddp=workr python train.py
+    run -4 doctor -- srun --ddp -N2 -n8 python gone.py
+    [[ $output == *$'\nnote D422  '* ]]
+    run -3 doctor -- sh -c 'srun -N2 --ntasks-per-node=1 torchrun other.py; srun --ddp -N2 python gone.py'
+    [ "${lines[-1]}" = 'verdict   1 error; begin with D513, command line:1; not all was looked at' ]
+    run -2 doctor gone.py
 }
 
 # launches ARG...: what the doctor says that is started
@@ -121,7 +134,7 @@ around()
     local expected=$1 status=0
     shift
     here "$@" "$rollcall" doctor --json > json || status=$?
-    [ "$status" = $((${#expected} > 0)) ] || { cat json; echo "status $status"; return 1; }
+    has_status "$status" json
     diff -u --label expected --label found <(printf '%s' "$expected${expected:+$'\n'}") \
         <(jq -r '.findings[] | "\(.id) \(.file // "-"):\(.line // 0)"' json) || { cat json; return 1; }
 }
@@ -181,7 +194,7 @@ n7: rollcall $release, plugin 0.0.9 for Slurm 24.11, /lib/rollcall.so
 n6: rollcall $release, plugin $release for Slurm 24.11, /lib/rollcall.so
 LINES
     doctor --nodes --json < lines > json 2> err || status=$?
-    [ "${status:-0}" -eq 1 ]
+    [ "${status:-0}" -eq 3 ]
     [ "$(cat err)" = 'motd: welcome' ]
     diff -u - <(jq -r '.looked_at[] | "\(.name): \(.text)"' json) << LINES
 nodes: 7 have answered
@@ -365,7 +378,7 @@ D305 -:0' NCCL_IB_HCA==mlx5_1
 # No route leads to rank 0's node, where the port of this launch would be held.
 @test "a master port that cannot be reached" {
     fake_srun 22.05.8
-    run -1 here SLURM_PROCID=2 SLURM_LOCALID=0 ROLLCALL=exchange=off "$rollcall" exec -- "$rollcall" doctor --json
+    run -3 here SLURM_PROCID=2 SLURM_LOCALID=0 ROLLCALL=exchange=off "$rollcall" exec -- "$rollcall" doctor --json
     jq -r '.findings[].id' <<< "$output"
     [ "$(jq -r '.findings[] | "\(.id) \(.what)"' <<< "$output" | sed 's/ port .*: / /')" = 'D207 192.0.2.1 Network is unreachable' ]
 }
@@ -374,11 +387,12 @@ D305 -:0' NCCL_IB_HCA==mlx5_1
     script 'import os' 'print "two"' 'os.environ["MASTER_PORT"] = "29500"'
     found 'D421 train.py:2' train.py
     [ "$(jq -r '.findings[0].what' json)" = 'not looked at: it is Python 2 (Missing parentheses in call to '"'print'"')' ]
-    [ "$(jq -r .verdict json)" = '1 warning; begin with D421, train.py:2' ]
+    [ "$(jq -r .verdict json)" = 'nothing found, but not all was looked at; see D421, train.py:2' ]
     mv train.py old.py
     script 'import old, os' 'os.environ["MASTER_PORT"] = "29500"'
     found $'D403 train.py:2\nD422 old.py:2' train.py
     [[ $(jq -r '.findings[1].what' json) == 'not looked at: it is Python 2 '* ]]
+    [ "$(jq -r .verdict json)" = '1 warning; begin with D403, train.py:2; not all was looked at' ]
 }
 
 @test "a number of more digits than Python writes hides no other finding" {
@@ -407,7 +421,7 @@ D305 -:0' NCCL_IB_HCA==mlx5_1
 # is_unreadable FILE: which line is wrong, releases of Python say differently
 is_unreadable()
 {
-    run -1 doctor --json "$1"
+    run -4 doctor --json "$1"
     [ "$(jq -r '.findings[].id' <<< "$output")" = D421 ]
 }
 

@@ -32,37 +32,37 @@ setup()
     [[ $output == *'script    code/train.py: '* && ${lines[-1]} == 'verdict   nothing found' ]]
     printf '%s\n' '#!/usr/bin/env python3' '#SBATCH -N 2' 'import lightning' \
         'lightning.Trainer(num_nodes=2, devices=4)' > lit
-    run -1 doctor lit
+    run -3 doctor lit
     [[ $output == *'D514  lit:1'* && $output == *'script    lit: Lightning'* ]]
 }
 
 @test "what was not looked at is said, and is no all-clear" {
     printf '%s\n' '#!/bin/bash' '#SBATCH -N 2 --ntasks-per-node=4' 'srun --ddp python train.py' > job.sh
-    run -1 doctor job.sh
+    run -4 doctor job.sh
     [ "${lines[-1]}" = 'verdict   nothing found, but not all was looked at; see D422, job.sh:3' ]
     [[ $output == *'what    not looked at: train.py, which is not here'* ]]
-    matches 1 '*not looked at: train.py, which is not here*' doctor -- srun --ddp -N2 -n8 python train.py
+    matches 4 '*not looked at: train.py, which is not here*' doctor -- srun --ddp -N2 -n8 python train.py
     printf '%s\n' '#!/bin/bash' '#SBATCH -N 2' 'srun --ddp apptainer exec x.sif ./run.sh' 'srun $ARGS train' > job.sh
-    matches 1 '*not looked at: ./run.sh, which is not here*' doctor job.sh
+    matches 4 '*not looked at: ./run.sh, which is not here*' doctor job.sh
     [[ $output == *'not looked at: $ARGS, which is known in the job alone'* ]]
     printf '%s\n' '#!/bin/bash' 'exec torchrun --nnodes=3 train.py' > run.sh
-    matches 1 '*D512  job.sh:3*--nnodes=3, but the step has 2 nodes*' doctor job.sh
+    matches 3 '*D512  job.sh:3*--nnodes=3, but the step has 2 nodes*' doctor job.sh
     printf '%s\n' '#!/bin/bash' '#SBATCH -N 2 --ntasks-per-node=4' 'srun --ddp python train.py' > job.sh
     echo 'def broken(:' > train.py
     for arguments in train.py job.sh '-- srun --ddp -N2 -n8 python train.py'; do
-        run -1 doctor $arguments
+        run -4 doctor $arguments
         [[ $output == *'D421  train.py:1'* && $output == *'not looked at: SyntaxError'* ]]
     done
-    matches 1 '*not looked at: it is neither Python nor a shell script*' doctor /bin/ls
+    matches 4 '*not looked at: it is neither Python nor a shell script*' doctor /bin/ls
     printf '#!/bin/tcsh\nsetenv A 1\n' > job.csh
-    matches 1 '*not looked at: it is for tcsh*' doctor job.csh
-    matches 1 '*D421  /bin/ls*' doctor --script /bin/ls
+    matches 4 '*not looked at: it is for tcsh*' doctor job.csh
+    matches 4 '*D421  /bin/ls*' doctor --script /bin/ls
 }
 
 @test "a line that ends as on Windows, which sbatch does not take" {
     printf '#!/bin/bash\n#SBATCH -N 2\r\nsrun --ddp python train.py\n' > job.sh
     touch train.py
-    matches 1 '*error D523  job.sh:2*carriage return*' doctor job.sh
+    matches 3 '*error D523  job.sh:2*carriage return*' doctor job.sh
     sed -i 's/\r$//' job.sh
     run -0 doctor job.sh
 }
@@ -71,12 +71,12 @@ setup()
     touch train.py
     for option in workr worker,nproc=4; do
         printf '%s\n' '#!/bin/bash' '#SBATCH -N 2 --ntasks-per-node=4' "srun --ddp=$option python train.py" > job.sh
-        matches 1 '*error D524  job.sh:3*' doctor job.sh
+        matches 3 '*error D524  job.sh:3*' doctor job.sh
     done
     printf '%s\n' '#!/bin/bash' '#SBATCH -N 2 --ntasks-per-node=4' "srun --ddp=worker,nproc=\$N python train.py" \
         'srun --ddp=launcher,nproc=4 python train.py' > job.sh
     run -0 doctor job.sh
-    matches 1 '*error D524*srun --ddp=worker*' doctor -- srun -N2 -n8 --ddp worker python train.py
+    matches 3 '*error D524*srun --ddp=worker*' doctor -- srun -N2 -n8 --ddp worker python train.py
 }
 
 @test "RANK is not missed where the plugin acts for everybody" {
@@ -86,7 +86,7 @@ setup()
     environment=("SLURM_CONF=$PWD/slurm/slurm.conf")
     for words in '' log=text default=off,addr=-ib default=nonsense; do
         echo "optional /usr/lib/rollcall.so $words" > slurm/parts/rollcall
-        matches 1 '*error D529  train.py:2*' doctor -- srun -N2 -n4 python train.py
+        matches 3 '*error D529  train.py:2*' doctor -- srun -N2 -n4 python train.py
     done
     for words in default=auto 'log=text default=order=topology'; do
         echo "optional /usr/lib/rollcall.so $words" > slurm/parts/rollcall
@@ -100,7 +100,7 @@ setup()
     printf '%s\n' '#!/bin/bash' '#SBATCH -N 2 --ntasks-per-node=4 --cpus-per-task=8' 'srun --ddp python train.py' \
         > job.sh
     touch train.py
-    matches 1 '*D422  job.sh:3*whether srun takes over --cpus-per-task=8*' doctor job.sh
+    matches 4 '*D422  job.sh:3*whether srun takes over --cpus-per-task=8*' doctor job.sh
     [ "${lines[-1]}" = 'verdict   nothing found, but not all was looked at; see D422, job.sh:3' ]
     sed 's/srun/& --cpus-per-task=8/' job.sh > asked.sh
     run -0 doctor asked.sh
@@ -113,7 +113,7 @@ setup()
     run -0 doctor job.sh
     printf '#!/bin/sh\necho slurm 26.05.5\n' > bin/srun
     environment=(SLURM_GPUS_PER_NODE=4) # in a shell of salloc --gpus-per-node=4
-    matches 1 '*error D535  command line:1*' doctor -- srun --ddp -N2 -n8 --gres=gpu:4 python train.py
+    matches 3 '*error D535  command line:1*' doctor -- srun --ddp -N2 -n8 --gres=gpu:4 python train.py
 }
 
 @test "the jobs of README.md and docs/user.md, and the templates of docs/jobs: nothing is found" {

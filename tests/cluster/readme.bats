@@ -123,7 +123,7 @@ try_command()
             ;;
         *rollcall\ doctor*) # its findings are about this machine
             typed "$command"
-            [ "$status" -le 1 ] || explain "$command"
+            [ "$status" -ne 2 ] || explain "$command"
             said '^verdict'
             ;;
         *"rollcall --version"*)
