@@ -74,7 +74,7 @@ static int look_around(struct findings *findings)
         /* first, because the doctors of the other nodes run now */
         doctor_reachability(findings, &inspection->result);
         doctor_step(findings, &inspection->result);
-        doctor_slurm(findings, &slurm, false);
+        doctor_slurm(findings, &slurm);
         if (type)
             doctor_slurm_type(findings, &slurm, type, NULL, 0);
         doctor_pmix(findings, &inspection->result);
@@ -87,15 +87,6 @@ static int look_around(struct findings *findings)
     return status;
 }
 
-/* Whether the line needs the plugin. */
-static bool wants_option(const struct doctor_request *request)
-{
-    for (size_t i = 0; request->line && request->line[i]; i++)
-        if (strncmp(request->line[i], "--ddp", 5) == 0)
-            return true;
-    return false;
-}
-
 /* A job script may be given without --script. */
 static bool may_be_job(const struct doctor_request *request)
 {
@@ -106,13 +97,11 @@ static bool may_be_job(const struct doctor_request *request)
 
 static int look_at_script(struct findings *findings, const struct doctor_request *request)
 {
-    struct doctor_slurm slurm = { .has_option = false };
-    struct findings of_slurm = { .count = 0 };
+    struct doctor_slurm slurm = { .lacks_option = false };
 
     /* findings about the machine itself belong to `rollcall doctor` without a script */
     if (may_be_job(request))
-        doctor_slurm(wants_option(request) ? findings : &of_slurm, &slurm, true);
-    doctor_findings_free(&of_slurm);
+        doctor_slurm(NULL, &slurm);
     return doctor_script(findings, request, &slurm);
 }
 

@@ -67,7 +67,7 @@ enum { DOCTOR_SERIES = 16, DOCTOR_TYPES = 512 };
 struct doctor_slurm {
     char series[DOCTOR_SERIES]; /* "22.05"; empty where there is no srun */
     char types[DOCTOR_TYPES];   /* " none pmi2 pmix "; empty where that is not known */
-    bool has_option;            /* srun knows --ddp */
+    bool lacks_option;          /* srun does not know --ddp, or its plugin is switched off */
     bool has_default;           /* by plugstack.conf the plugin acts on steps that nobody has asked it for */
 };
 
@@ -102,8 +102,8 @@ void doctor_print_here(void);
 /* Reads the lines of all nodes from standard input. Returns 0, or -1 after one line on standard error. */
 int doctor_read_nodes(struct findings *findings);
 
-/* Asks srun. `for_script`: an srun that does not run is no finding, because the job may start elsewhere. */
-void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm, bool for_script);
+/* Asks srun. findings may be NULL. */
+void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm);
 
 /* Adds D105 where srun has no such type. file and line may be NULL and 0. */
 void doctor_slurm_type(struct findings *findings, const struct doctor_slurm *slurm, const char *type, const char *file,

@@ -57,13 +57,13 @@ const char *doctor_run_named(const char *name, const char *const *words)
     return cli_find_program(name, path) ? doctor_run(path, words) : NULL;
 }
 
-/* The output of srun with one argument; NULL, with D101 in `faults`, where it fails. */
-static const char *run_srun(struct findings *faults, const char *srun, const char *argument)
+/* The output of srun with one argument; NULL, with D101 in findings, where it fails. */
+static const char *run_srun(struct findings *findings, const char *srun, const char *argument)
 {
     const char *text = doctor_run(srun, (const char *const[]){ argument, NULL });
 
-    if (!text && faults)
-        doctor_findings_add(faults, FINDING_D101, NULL, 0, NULL, "%s %s fails%s%s", srun, argument,
+    if (!text && findings)
+        doctor_findings_add(findings, FINDING_D101, NULL, 0, NULL, "%s %s fails%s%s", srun, argument,
                             answer[0] ? ": " : "", last_line(answer));
     return text;
 }
@@ -123,24 +123,24 @@ static void read_types(const char *text, char types[DOCTOR_TYPES])
     types[used] = '\0';
 }
 
-/* Finds out why srun does not know --ddp, or why its steps are not going to start. */
+/* Finds out why srun does not know --ddp, or why its steps are not going to start. Where nobody has installed the
+ * plugin, that is wrong only in a task that rollcall exec has not set up either. */
 static void check_plugin(struct findings *findings, const struct doctor_slurm *slurm,
                          const struct doctor_plugin *plugin)
 {
     char text[DOCTOR_PLUGIN_TEXT];
     enum finding_id id = doctor_plugin_judge(plugin, slurm->series, text);
 
-    if (id == FINDING_D110 || id == FINDING_D113 || (!slurm->has_option && (id == FINDING_D103 || id == FINDING_D104)))
+    if (id == FINDING_D110 || id == FINDING_D113 || (slurm->lacks_option && (id == FINDING_D103 || id == FINDING_D104)))
         doctor_findings_add(findings, id, plugin->conf, plugin->line, NULL, "%s", text);
-    else if (!slurm->has_option)
+    else if (slurm->lacks_option && (plugin->path[0] || (getenv("SLURM_STEP_ID") && !getenv(RC_STAMP))))
         doctor_findings_add(findings, FINDING_D102, plugin->conf[0] ? plugin->conf : NULL, plugin->line, NULL,
                             plugin->path[0] ? "srun --help does not list --ddp, although the plugin is named here"
                                             : "srun --help does not list --ddp: no plugstack.conf names the plugin");
 }
 
-void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm, bool for_script)
+void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm)
 {
-    struct findings *faults = for_script ? NULL : findings;
     struct doctor_plugin plugin;
     char srun[PATH_MAX];
     const char *text;
@@ -149,24 +149,28 @@ void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm, bool fo
     *slurm = (struct doctor_slurm){ .has_default = plugin.has_default };
     if (!cli_find_program("srun", srun))
         return;
-    text = run_srun(faults, srun, "--version");
+    text = run_srun(findings, srun, "--version");
     if (!text)
         return;
     if (!read_series(text, slurm->series)) {
-        if (faults)
-            doctor_findings_add(faults, FINDING_D101, NULL, 0, NULL, "%s --version says no version", srun);
+        if (findings)
+            doctor_findings_add(findings, FINDING_D101, NULL, 0, NULL, "%s --version says no version", srun);
         return;
     }
-    text = run_srun(faults, srun, "--help");
+    text = run_srun(findings, srun, "--help");
     if (!text)
         return;
-    slurm->has_option = strstr(text, "--ddp") != NULL;
-    check_plugin(findings, slurm, &plugin);
-    text = run_srun(faults, srun, "--mpi=list");
+    slurm->lacks_option = strstr(text, "--ddp") == NULL;
+    if (findings)
+        check_plugin(findings, slurm, &plugin);
+    text = run_srun(findings, srun, "--mpi=list");
     if (text)
         read_types(text, slurm->types);
-    doctor_findings_add_fact(findings, "Slurm", "%s, %s --ddp, --mpi:%s", slurm->series,
-                             slurm->has_option ? "with" : "without", slurm->types[0] ? slurm->types : " not known");
+    if (findings)
+        doctor_findings_add_fact(findings, "Slurm", "%s, %s, --mpi:%s", slurm->series,
+                                 slurm->lacks_option ? "without --ddp (srun rollcall exec -- COMMAND)" : "with --ddp",
+                                 slurm->types[0] ? slurm->types : " not known");
+    slurm->lacks_option = slurm->lacks_option || plugin.off[0];
 }
 
 void doctor_slurm_type(struct findings *findings, const struct doctor_slurm *slurm, const char *type, const char *file,

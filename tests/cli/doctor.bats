@@ -160,24 +160,30 @@ SRUN
     found '' -- srun --mpi=pmix_v4 -N2 --ntasks-per-node=4 python train.py
     fake_srun 22.05.8 --mpi
     mkdir etc
-    environment=("SLURM_CONF=$PWD/etc/slurm.conf")
-    found 'D102 -:0' -- srun --ddp -N2 --ntasks-per-node=4 python train.py
-    [[ $(jq -r '.findings[0].what' json) == *": no plugstack.conf names the plugin" ]]
+    outside=yes
+    conf=SLURM_CONF=$PWD/etc/slurm.conf
+    environment=("$conf")
+    found 'D102 command line:1' -- srun --ddp -N2 --ntasks-per-node=4 python train.py
+    [ "$(jq -r '.findings[0].change' json)" = 'srun --nodes=2 --ntasks-per-node=4 rollcall exec -- python train.py' ]
+    around '' "$conf"
     printf '# ours\ninclude %s/etc/*.d/*.conf\n' "$PWD" > etc/plugstack.conf
     mkdir etc/plugstack.conf.d
     echo "optional $prefix/lib/slurm/gone-rollcall.so" > etc/plugstack.conf.d/rollcall.conf
-    found "D104 $PWD/etc/plugstack.conf.d/rollcall.conf:1" -- srun --ddp -N2 --ntasks-per-node=4 python train.py
+    around "D104 $PWD/etc/plugstack.conf.d/rollcall.conf:1" "$conf"
     echo "optional $prefix/lib/slurm/rollcall.so default=off" > etc/plugstack.conf.d/rollcall.conf
     series=$("$rollcall" --version | sed -n 's/^found at build: Slurm \([^,]*\),.*/\1/p')
     mkdir -p lib/slurm
     cp "$prefix/lib/slurm/rollcall.so" lib/slurm
     echo "optional $PWD/lib/slurm/rollcall.so" > etc/plugstack.conf.d/alone.conf
     fake_srun "$series.8"
-    found "D110 $PWD/etc/plugstack.conf.d/alone.conf:1" -- srun --ddp -N2 --ntasks-per-node=4 python train.py
+    around "D110 $PWD/etc/plugstack.conf.d/alone.conf:1" "$conf"
     rm etc/plugstack.conf.d/alone.conf
     fake_srun 99.11.0 --mpi
-    found "D103 $PWD/etc/plugstack.conf.d/rollcall.conf:1" -- srun --ddp -N2 --ntasks-per-node=4 python train.py
+    around "D103 $PWD/etc/plugstack.conf.d/rollcall.conf:1" "$conf"
     [[ $(jq -r '.findings[0].what' json) == *"was built for Slurm $series, and Slurm is 99.11" ]]
+    fake_srun 22.05.8
+    echo "optional $prefix/lib/slurm/rollcall.so off=until Monday" > etc/plugstack.conf.d/rollcall.conf
+    found 'D102 command line:1' -- srun --ddp -N2 --ntasks-per-node=4 python train.py
 }
 
 @test "--nodes: nodes that say the same are one finding, and those that say nothing another" {
@@ -300,10 +306,18 @@ fake_mpirun()
     outside=yes hosts='127.0.1.1 me' around ''
     rm bin/srun
     fake_srun 22.05.8 --mpi
-    outside=yes around 'D102 -:0' SLURM_CONF=/nowhere/slurm.conf
+    outside=yes around '' SLURM_CONF=/nowhere/slurm.conf
+    jq -e '.looked_at[] | select(.name == "Slurm").text | contains("without --ddp (srun rollcall exec -- COMMAND)")' json
     printf '#!/bin/sh\necho "srun: fatal: no configuration"\nexit 1\n' > bin/srun
     outside=yes around 'D101 -:0'
     [[ $(jq -r '.findings[0].what' json) == *'srun --version fails: srun: fatal: no configuration' ]]
+}
+
+@test "in a step without the plugin a user of rollcall exec gets a clean verdict, and who forgot it none" {
+    fake_srun 22.05.8 --mpi
+    around 'D102 -:0' SLURM_CONF=/nowhere/slurm.conf
+    run -0 here SLURM_CONF=/nowhere/slurm.conf ROLLCALL=exchange=off "$rollcall" exec -- "$rollcall" doctor
+    [ "${lines[-1]}" = 'verdict   nothing found' ]
 }
 
 @test "names and ports of this node" {

@@ -106,18 +106,18 @@ setup()
     run -0 doctor asked.sh
     run -0 doctor train.py -- srun --ddp -N2 -n8 python train.py
     for version in 22.05.8 23.02.7; do
-        printf '#!/bin/sh\necho slurm %s\n' $version > bin/srun
+        printf '#!/bin/sh\necho slurm %s\necho --ddp\n' $version > bin/srun
         matches 1 '*D510  job.sh:3*' doctor job.sh
     done
-    printf '#!/bin/sh\necho slurm 23.11.10\n' > bin/srun
+    printf '#!/bin/sh\necho slurm 23.11.10\necho --ddp\n' > bin/srun
     run -0 doctor job.sh
-    printf '#!/bin/sh\necho slurm 26.05.5\n' > bin/srun
+    printf '#!/bin/sh\necho slurm 26.05.5\necho --ddp\n' > bin/srun
     environment=(SLURM_GPUS_PER_NODE=4) # in a shell of salloc --gpus-per-node=4
     matches 3 '*error D535  command line:1*' doctor -- srun --ddp -N2 -n8 --gres=gpu:4 python train.py
 }
 
 @test "the jobs of README.md and docs/user.md, and the templates of docs/jobs: nothing is found" {
-    printf '#!/bin/sh\necho slurm 22.05.8\n' > bin/srun
+    printf '#!/bin/sh\necho slurm 22.05.8\necho --ddp\n' > bin/srun
     chmod 755 bin/srun
     printf '%s\n' 'import os, torch' 'import torch.distributed as dist' 'dist.init_process_group("nccl")' \
         'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))' \
@@ -133,4 +133,7 @@ setup()
     for template; do
         matches 0 '*script    train.py: *' doctor "$template"
     done
+    # of a cluster without the plugin
+    printf '#!/bin/sh\necho slurm 22.05.8\n' > bin/srun
+    matches 0 '*script    train.py: *' doctor readme.sh
 }

@@ -4,6 +4,7 @@
 Nothing is run, nothing is expanded but variables that the script itself sets to plain values and those that
 Slurm will set from the job's own options.
 """
+import itertools
 import os
 import re
 
@@ -12,6 +13,7 @@ from words import SIZES, Options, bare, gpus_per_node, logical_lines, read_direc
 
 DEEPEST = 6  # wrappers in wrappers
 DEEPEST_VALUE = 4  # variables in the values of variables
+MOST = 64  # components of a job
 SCRIPTS = (".sh", ".bash")
 KEYWORDS = ("if", "then", "else", "do", "while", "!", "{", "(", "time", "exec", "eval")
 SET_BY_SLURM = {"SLURM_NNODES": "nodes", "SLURM_JOB_NUM_NODES": "nodes", "SLURM_NTASKS": "ntasks",
@@ -57,6 +59,13 @@ def is_wrapper(name, words, srun):
     return name in WRAPPERS or srun is not None and ("wrap" in name or name.endswith(".sh") or hides(name, words))
 
 
+def numbers_of(text):
+    """["0", "1", "2"] of "0-1,2"; the text itself where it is none such."""
+    ranges = re.findall(r"\b(\d{1,3})(?:-(\d{1,3}))?\b", text)
+    numbers = (str(number) for first, last in ranges for number in range(int(first), int(last or first) + 1))
+    return list(itertools.islice(numbers, MOST)) or [text]
+
+
 def leading_variables(words):
     """NAME=value before a command, and the command."""
     count = next((at for at, word in enumerate(words) if not re.match(r"^[A-Za-z_]\w*=", word)), len(words))
@@ -68,6 +77,8 @@ class Command:
 
     def __init__(self, words, srun, line, job):
         self.words = words
+        self.typed = job.typed
+        self.is_part = job.is_part
         self.srun = srun  # Options, or None where no srun starts it
         self.line = line
         self.variables = {}
@@ -100,10 +111,13 @@ class Job:
         self.inner = []        # (text, number): lines of shell scripts that srun starts, with the number of srun's line
         self.wrappers = []     # of the command that is read
         self.wrapped = ""      # the wrapper as it is written
+        self.typed = []        # the command that is read, from srun on where there is one
+        self.is_part = False   # it is one of several that an srun starts
         self.functions = {}    # name: [(command, number)]
         self.function = None   # that is read
         self.folder = None     # that the script has changed to
         self.has_default = False  # the plugin acts on steps that nobody has asked it for
+        self.has_option = True    # srun has --ddp, as far as that is known
 
     def is_slurm(self):
         return bool(self.given)
@@ -216,6 +230,8 @@ class Job:
         words = self.without_keywords(words)
         if not words or depth > DEEPEST:
             return
+        if not depth:
+            self.typed = words
         if words[0].startswith("$"):
             self.wrapped = words[0]
             self.unwrap("", words[1:], srun, number, depth)
@@ -242,7 +258,21 @@ class Job:
         return self.expand(words) if words and words[0].startswith("$") else words
 
     def start_srun(self, words, number, depth):
-        options, rest = take(self.expand([word for word in words if not self.is_harmless(word)]), True)
+        """srun A : B starts both, and --het-group=0,1 one program in two components of the job."""
+        ends = [at for at, word in enumerate(words) if word == ":"] + [len(words)]
+        for place, end in enumerate(ends):
+            begin = ends[place - 1] + 1 if place else 0
+            part = self.expand([word for word in words[begin:end] if not self.is_harmless(word)])
+            self.typed = ["srun"] + part
+            options, rest = take(part, True)
+            groups = numbers_of(options.get("het-group", str(place))) if self.components else [None]
+            self.is_part = len(ends) + len(groups) > 2
+            for group in groups:
+                self.start_component(Options(options, **{} if group is None else {"het-group": group}), rest, number,
+                                     depth)
+        self.is_part = False
+
+    def start_component(self, options, rest, number, depth):
         if "multi-prog" in options and rest:
             self.lost.append((rest[0], "--multi-prog reads", number))
         elif rest and rest[0].startswith("$"):  # there may be more options in it
@@ -283,7 +313,10 @@ class Job:
         is_shell = name in ("bash", "sh")
         option = next((at for at, word in enumerate(rest) if SHELL_TEXT.match(word)), None) if is_shell else None
         program = next((at for at, word in enumerate(rest) if PROGRAMS.match(os.path.basename(word))), None)
-        if option is not None:
+        if name == "rollcall" and rest[:1] == ["exec"]:
+            end = next((at for at, word in enumerate(rest) if at and not word.startswith("-")), len(rest))
+            self.start(rest[end:], srun, number, depth + 1)
+        elif option is not None:
             self.start_lines("".join(rest[option + 1:option + 2]), srun, number, depth)
         elif program is not None:
             self.start(rest[program:], srun, number, depth + 1)

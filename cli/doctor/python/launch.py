@@ -4,12 +4,13 @@ numbers, and against what the script does with them.
 """
 import os
 import re
+import shlex
 import shutil
 
 from frameworks import FABRICS, TRAINERS, devices
 from ranks import INIT
-from source import literal
-from words import Layout, bare, counted
+from source import Unreadable, literal, text_of
+from words import Layout, Options, bare, counted, take
 
 PYTHON = re.compile(r"^python[\d.]*$")
 # Options of torchrun that take no value, and options of Python whose value is the next word.
@@ -134,6 +135,23 @@ class Launch:
         return {"launch": "torch.distributed.launch", "accelerate": "accelerate launch"}.get(self.kind, self.kind)
 
 
+def quoted(word):
+    """A word as one types it; $NAME is left to the shell."""
+    return word if re.match(r"^[\w@%+=:,./${}\[\]~-]+$", word) else shlex.quote(word)
+
+
+def without_options(words, names):
+    """The words without these options of torchrun's or accelerate's, and without their values."""
+    kept, is_value = [], False
+    for word in words:
+        name, sign, _ = word.lstrip("-").replace("-", "_").partition("=")
+        is_one = word.startswith("--") and name in names
+        if not is_one and not (is_value and not word.startswith("-")):
+            kept.append(word)
+        is_value = is_one and not sign and word not in TORCHRUN_FLAGS
+    return kept
+
+
 class Step:
     """A program that a job starts: how, where, and its files, as far as they are here."""
 
@@ -160,6 +178,42 @@ class Step:
         return "ddp" in self.layout.options or "rollcall" in self.launch.command.wrappers or any(
             name == "ROLLCALL" for name, _, _ in self.job.exports)
 
+    def cure(self, tasks=None, without=(), command=None):
+        """The line that starts this as it was typed, or that command, with rollcall. `tasks`: so many a node.
+        `without`: options that the launcher is not to have."""
+        options, words = take(self.launch.command.typed[1:], True) if self.srun is not None else (
+            Options(), self.launch.command.typed)
+        kept = without_options(words, without)
+        if kept == words and set(without) & set(self.launch.options):  # they are in the text for a shell
+            kept = without_options(self.launch.command.words, without)
+        text = options.pop("ddp", "")
+        if self.launch.starts_workers() and (self.layout.tasks_per_node or 1) > 1 and not command:
+            tasks = 1
+        if tasks:
+            options.pop("ntasks", None)
+            options["ntasks-per-node"] = str(tasks)
+            if "ntasks" in self.layout.options and self.layout.nodes:
+                options["ntasks"] = str(tasks * self.layout.nodes)
+        started = [("--" if len(name) > 1 else "-") + name + (value and "=" + value) for name, value in options.items()]
+        command = command or kept
+        if "rollcall" not in map(os.path.basename, command):
+            given = "--ddp" + (text and "=" + text)
+            started += [given] if self.job.has_option else ["rollcall", "exec"] + [given] * bool(text) + ["--"]
+        return " ".join(map(quoted, ["srun"] + started + command))
+
+    def by_mpirun(self):
+        """mpirun's line with rollcall before its Python."""
+        words = self.launch.command.words
+        at = next((at for at, word in enumerate(words) if PYTHON.match(os.path.basename(word))), len(words))
+        return " ".join(map(quoted, words[:at] + ["rollcall", "exec", "--"] + words[at:]))
+
+    def ask(self, tasks):
+        """What asks for so many tasks a node, where the job does."""
+        own = {"ntasks", "ntasks-per-node", "ntasks-per-gpu"}
+        if own & set(self.srun or {}) or not own & set(self.job.options):
+            return self.cure(tasks)
+        return "#SBATCH --ntasks-per-node=%d%s" % (tasks, ", without --ntasks" if "ntasks" in self.job.options else "")
+
     def line_of(self, option):
         """The line of an option: srun's, else its #SBATCH line."""
         return (None if option in (self.srun or {}) else self.job.line_of(option)) or self.line
@@ -179,7 +233,7 @@ def several_launchers(step, report):
         text += ", which starts %d workers: %d processes" % (workers, workers * tasks)
         if layout.gpus_per_node:
             text += " on %d GPUs" % layout.gpus_per_node
-    report("D504", step.job.path, step.line, text, "srun --ntasks-per-node=1 " + launch.title())
+    report("D504", step.job.path, step.line, text, step.cure(1))
 
 
 def is_one_of_several(step, nodes):
@@ -193,16 +247,19 @@ def torchrun_numbers(step, report):
     launch, layout, several = step.launch, step.layout, step.srun_nodes()
     if launch.kind not in ("torchrun", "launch") or step.srun is None:
         return
-    change = "srun --ddp torchrun SCRIPT"
     is_told = step.has_rollcall() or any(name.startswith("PET_") for name, _, _ in step.job.exports)
     if several and "standalone" in launch.options:
-        report("D513", step.job.path, step.line, "torchrun --standalone on %d nodes" % several, change)
+        report("D513", step.job.path, step.line, "torchrun --standalone on %d nodes" % several,
+               step.cure(without=("standalone",)))
     elif several and "nnodes" not in launch.options and not is_told and not launch.unknown:
-        report("D513", step.job.path, step.line, "%s has no --nnodes, on %d nodes" % (launch.title(), several), change)
+        report("D513", step.job.path, step.line, "%s has no --nnodes, on %d nodes" % (launch.title(), several),
+               step.cure())
     elif several and launch.options.get("node_rank") == "0":
-        report("D512", step.job.path, step.line, "--node_rank=0 on all %d nodes" % several, change)
+        report("D512", step.job.path, step.line, "--node_rank=0 on all %d nodes" % several,
+               step.cure(without=("node_rank",)))
     nodes = launch.number("nnodes")
-    if nodes and layout.nodes and nodes != layout.nodes and not is_one_of_several(step, nodes):
+    if nodes and layout.nodes and nodes != layout.nodes and not is_one_of_several(step, nodes) and \
+            not launch.command.is_part:
         report("D512", step.job.path, step.line, "--nnodes=%d, but the step has %s" % (
             nodes, counted(layout.nodes, "node")), "--nnodes=%d" % layout.nodes)
     workers = launch.number("nproc_per_node")
@@ -211,7 +268,22 @@ def torchrun_numbers(step, report):
             workers, counted(layout.gpus_per_node, "GPU")), "--nproc_per_node=%d" % layout.gpus_per_node)
 
 
-CONFIGURATION = os.path.join(".cache", "huggingface", "accelerate", "default_config.yaml")
+CONFIGURATION = os.path.join("~", ".cache", "huggingface", "accelerate", "default_config.yaml")
+# with more than one machine accelerate takes its own numbers, and none of rollcall's
+OWN_NUMBERS = ("num_machines", "num_processes", "machine_rank", "main_process_ip")
+
+
+def configured_rank(step):
+    """The machine rank of accelerate's configuration, which all nodes read: a text, None where there is none."""
+    name = step.launch.options.get("config_file")
+    path = os.path.join(step.launch.command.folder or "", name) if name else os.path.expanduser(CONFIGURATION)
+    try:
+        found = re.search(r"^machine_rank: *(\d+)", text_of(path), re.M)
+    except Unreadable:
+        if name:
+            step.job.lose(name, step.line)
+        return "" if name else None
+    return found.group(1) if found else None
 
 
 def machine_ranks(step, report):
@@ -220,12 +292,12 @@ def machine_ranks(step, report):
     if launch.kind != "accelerate" or not nodes:
         return
     options = launch.options
-    change = "srun --ddp accelerate launch " + (launch.script or "SCRIPT")
-    configured = "config_file" in options or os.path.exists(os.path.join(os.path.expanduser("~"), CONFIGURATION))
-    if options.get("machine_rank") == "0":
-        report("D512", step.job.path, step.line, "--machine_rank 0 on all %d nodes" % nodes, change)
-    elif "machine_rank" not in options and "num_machines" in options and not launch.is_open() and not configured and \
-            not step.has_rollcall():
+    change = step.cure(without=OWN_NUMBERS + ("config_file",))
+    given = options.get("machine_rank") or configured_rank(step)
+    if given == "0":
+        report("D512", step.job.path, step.line, "%s 0 on all %d nodes" % (
+            "--machine_rank" if "machine_rank" in options else "the configuration has machine_rank:", nodes), change)
+    elif given is None and "num_machines" in options and not launch.is_open():
         report("D512", step.job.path, step.line, "accelerate has no --machine_rank, on %d nodes" % nodes, change)
 
 
@@ -234,7 +306,7 @@ def deepspeed_everywhere(step, report):
     launch, nodes = step.launch, step.srun_nodes()
     if launch.kind != "deepspeed" or not nodes or {"no_ssh", "node_rank"} & set(launch.options) or launch.is_open():
         return
-    change = "srun --ddp --ntasks-per-node=GPUS python " + (launch.script or "SCRIPT")
+    change = step.cure(step.layout.gpus_per_node, command=["python", launch.script] + launch.arguments)
     if {"hostfile", "H"} & set(launch.options):
         report("D532", step.job.path, step.line,
                "srun starts deepspeed on each of %d nodes, and each of them starts workers on all nodes" % nodes,
@@ -274,7 +346,7 @@ def gpus(step, report):
                "%d tasks a node, but %s" % (per_node, counted(count, "GPU")), "--ntasks-per-node=%d" % count)
     bind = options.get("gpu-bind", "")
     # rollcall makes cuda:LOCAL_RANK right, and says where a cgroup hides the others
-    if "ddp" in options or "allow-task-sharing" in options.get("gres-flags", ""):
+    if step.has_rollcall() or "allow-task-sharing" in options.get("gres-flags", ""):
         return
     nearest = "g" in options.get("accel-bind", "") and bind != "none"
     if step.srun_tasks() and (layout.gpus_per_task == 1 and bind != "none" or ONE_EACH.match(bind) or nearest):
@@ -334,10 +406,10 @@ def trainer_sizes(step, report):
                                      launch.arguments)
         if (number or 0) > 0 and tasks not in (None, number) and not starts_own:
             report("D501", source.path, size.lineno, "%s, but %s a node (%s)" % (
-                said, counted(tasks, "task"), step.place()), "srun --ntasks-per-node=%d" % number)
+                said, counted(tasks, "task"), step.place()), step.ask(number))
         nodes = call.argument(None, "num_nodes")
         count = 1 if nodes is None else program.number(source, nodes, launch.arguments)
-        if count and layout.nodes and count != layout.nodes:
+        if count and layout.nodes and count != layout.nodes and not launch.command.is_part:
             report("D502", source.path, nodes.lineno if nodes is not None else call.line,
                    "num_nodes=%d%s, but %s (%s)" % (count, "" if nodes is not None else ", the default",
                                                     counted(layout.nodes, "node"), step.place()),
@@ -350,10 +422,11 @@ def spawned(step, report):
     for source, call in step.program.calls("torch.multiprocessing.spawn", "torch.multiprocessing.start_processes"):
         if tasks:
             report("D503", source.path, call.line, "%d tasks a node (%s) each spawn workers for all GPUs" % (
-                tasks, step.place()), "srun --ntasks-per-node=1")
+                tasks, step.place()), step.cure(1))
         elif step.launch.starts_workers():
             report("D503", source.path, call.line, "%s starts workers (%s), and each spawns workers again" % (
-                step.launch.title(), step.place()), "srun --ntasks-per-node=1 python SCRIPT")
+                step.launch.title(), step.place()),
+                   step.cure(1, command=["python", step.launch.script] + step.launch.arguments))
         return
     for source, call in step.program.calls(*TRAINERS, *FABRICS):
         strategy = call.argument(None, "strategy", "accelerator")
@@ -374,7 +447,7 @@ def idle(step, report):
     source, call = next(program.calls(*INIT), (None, None))
     if source and not spawns and not program.says("DataParallel"):
         report("D505", source.path, call.line, "one task a node (%s), so one of its %d GPUs is used" % (
-            step.place(), layout.gpus_per_node), "srun --ntasks-per-node=%d" % layout.gpus_per_node)
+            step.place(), layout.gpus_per_node), step.ask(layout.gpus_per_node))
 
 
 MODULE = re.compile(r"\b(?:module\s+(?:load|add|swap|switch)|ml|spack\s+load)\b.*?\bopenmpi[/@]v?(\d[\d.]*)", re.I)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """main.py - the doctor's reader of scripts and jobs.
 
-    python3 -I main.py SERIES plugin default|- script PATH|- job PATH|- [LINE...]
+    python3 -I main.py SERIES plugin default|absent|- script PATH|- job PATH|- [LINE...]
 
 It parses what it is given, and neither imports nor runs any of it. It prints lines of fields between tabs:
 
@@ -130,6 +130,11 @@ def check_step(step, series, report):
     for name in ("mpi", "ddp"):
         if name in layout.options and step.srun is not None:
             emit("fact", name, job.path, step.line, layout.options[name])
+    if "rollcall" in launch.command.wrappers:
+        given = [word[6:] for word in launch.command.typed if word.startswith("--ddp=")]
+        emit("fact", "ddp", job.path, step.line, *given[-1:])
+    elif "ddp" in layout.options and step.srun is not None and not job.has_option:
+        report("D102", job.path, step.line, "--ddp, which srun of this machine does not take", step.cure())
     launching.check(step, series, report)
     found = launching.openmpi(step) if step.program else None
     if found:
@@ -189,7 +194,7 @@ def main(arguments):
     if path != "-" or line:
         try:
             job = read_job(path, line)
-            job.has_default = arguments[2] == "default"
+            job.has_default, job.has_option = arguments[2] == "default", arguments[2] != "absent"
             steps = Steps(job, programs)
         except Unreadable as error:
             unreadable(path if path != "-" else "command line", error, report)

@@ -258,20 +258,21 @@ def endpoints(job, steps, report):
             value = step.launch.options.get(name, "")
             if is_loopback(re.sub(r":\d+$", "", value)):
                 report("D404", job.path, step.line, "--%s=%s on %d nodes" % (name, value, step.layout.nodes),
-                       "srun --ddp %s SCRIPT" % step.launch.title())
+                       step.cure(without=ENDPOINTS))
 
 
-def expanded(job, nodes, report):
+def expanded(job, steps, nodes, report):
     """An address in a launcher's options that the batch shell expands: $SLURM_LAUNCH_NODE_IPADDR or a fallback."""
     for line, number in job.lines:
         text = unquoted(line)
         found = ADDRESS.search(text)
+        change = next((step.cure(without=ENDPOINTS) for step in steps.all if step.launch.starts_workers()), "")
         if found and re.match(r"\$\{?SLURM_LAUNCH_NODE_IPADDR", found.group(2)):
-            report("D410", job.path, number, "--" + TYPED_THERE % found.group(1), "srun --ddp torchrun SCRIPT")
+            report("D410", job.path, number, "--" + TYPED_THERE % found.group(1), change)
         fallback = FALLBACK.search(text, found.start()) if found and nodes > 1 else None
         if fallback:
             report("D404", job.path, number, "--%s falls back to %s" % (found.group(1), fallback.group(1)),
-                   "srun --ddp torchrun SCRIPT")
+                   change)
 
 
 def in_tasks(line):
@@ -295,7 +296,7 @@ def own_host(job, report):
 
 
 PORTS = ("MASTER_PORT", "RDZV_PORT", "MAIN_PROCESS_PORT")
-HELD = "(leave the line out: srun --ddp holds a free port)"
+HELD = "(leave the line out: rollcall holds a free port)"
 LEAST, LARGEST = 1024, 65535
 MOST_RANDOM = 32767  # of $RANDOM
 
@@ -336,7 +337,7 @@ def head_address(job, export, nodes, report):
         report("D404", job.path, number, "%s falls back to %s" % (name, fallback.group(1)), first)
     elif name == "MASTER_ADDR" and is_loopback(bare(value)) and nodes > 1:  # endpoints() has the others
         report("D404", job.path, number, 'MASTER_ADDR is "%s" on %d nodes' % (bare(value), nodes),
-               "(leave the line out: srun --ddp sets it)")
+               "(leave the line out: rollcall sets it)")
     elif re.match(r"^\$\{?SLURM_(JOB_|STEP_)?NODELIST\}?$", bare(value)):
         report("D409", job.path, number, WHOLE_LIST % name, first)
     elif "SLURM_LAUNCH_NODE_IPADDR" in value:
@@ -378,7 +379,7 @@ def check_job(job, steps, report):
     if job.batch:
         exports(job, steps, nodes, report)
     endpoints(job, steps, report)
-    expanded(job, nodes, report)
+    expanded(job, steps, nodes, report)
     if nodes > 1:
         own_host(job, report)
     for step in steps.all:

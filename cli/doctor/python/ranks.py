@@ -171,7 +171,7 @@ def env_method(job, step, report):
     if where and not is_given(job, step):
         report("D529", where[0].path, where[1], "RANK is expected, but %s sets none (%s:%d)" % (
             "srun" if plain else "mpirun", os.path.basename(job.path), step.line),
-            "srun --ddp python SCRIPT" if plain else "mpirun rollcall exec -- python SCRIPT")
+            step.cure() if plain else step.by_mpirun())
 
 
 def lightning_by_mpirun(job, step, report):
@@ -185,7 +185,7 @@ def lightning_by_mpirun(job, step, report):
         return
     for source, call in program.calls(*TRAINERS, *FABRICS):
         report("D530", source.path, call.line, "mpirun starts this, but Lightning takes its rank from Slurm (%s:%d)" % (
-            os.path.basename(job.path), step.line), "mpirun rollcall exec -- python SCRIPT")
+            os.path.basename(job.path), step.line), step.by_mpirun())
         return
 
 

@@ -217,12 +217,12 @@ def finds_nodes(launch):
 
 
 def several_nodes(job, step, nodes, report):
-    launch, words = step.launch, step.launch.command.words
+    launch = step.launch
     if finds_nodes(launch) or starts_others(step.program):
         return
     report("D514", job.path, step.line,
            "%d nodes, but this runs on the first one alone: there is no srun" % nodes,
-           "srun --ddp " + " ".join(words[:3] if launch.kind == "python" else [launch.title(), "SCRIPT"]))
+           step.cure())
 
 
 def several_tasks(job, step, whole, report):
@@ -232,7 +232,7 @@ def several_tasks(job, step, whole, report):
         return
     if waits(program, whole.gpus_per_node) if program else tasks == whole.gpus_per_node:
         report("D525", job.path, step.line, "%d tasks, but this runs once: there is no srun" % tasks,
-               "srun --ddp " + " ".join(launch.command.words[:3]))
+               step.cure())
 
 
 def forgotten(job, steps, report):
@@ -266,8 +266,8 @@ def signals(job, steps, report):
             continue
         report("D531", job.path, job.line_of("signal") or 1, "--signal=%s ends torchrun (line %d), which handles SIGTERM, SIGINT, SIGHUP and "
                "SIGQUIT alone" % (job.options["signal"], step.line),
-               "torchrun --signals-to-handle=SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIG%s, or srun --ddp torchrun"
-               % signal)
+               "torchrun --signals-to-handle=SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIG%s%s"
+               % (signal, "; or " + step.cure() if signal in TOLD else ""))
         return
 
 

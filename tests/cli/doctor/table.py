@@ -6,6 +6,7 @@ FOLDER has the doctor's main.py. Each row of rows.txt is
     == ID PLACE: what is wrong      (or "nothing", where all of the row is right; "ID PLACE and ID PLACE": two)
     $ ARGUMENT...                   (the command line; else it is job.sh)
     % SERIES                        (of Slurm; else it is 24.05)
+    & absent                        (its srun has no --ddp)
     = TEXT                          (a part of what the finding says, or would change)
     LINE...                         (the first argument's file; a job script without its #!/bin/bash)
     -- NAME                         (another file; train.py and other.py are there, empty, where the row has none)
@@ -34,6 +35,7 @@ class Case:
         self.arguments = wrong.arguments if wrong else ["job.sh"]
         self.files = dict(wrong.files) if wrong else {"train.py": "", "other.py": ""}
         self.series = wrong.series if wrong else "24.05"
+        self.plugin = wrong.plugin if wrong else "-"
         self.text = ""
         self.name = None  # of the file that is read
         for line in lines:
@@ -49,6 +51,8 @@ class Case:
             self.arguments = line[2:].split()
         elif line.startswith("% "):
             self.series = line[2:]
+        elif line.startswith("& "):
+            self.plugin = line[2:]
         elif line.startswith("= "):
             self.text = line[2:]
         elif line:
@@ -70,7 +74,7 @@ class Case:
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(output):
             os.chdir(folder)
             self.write()
-            doctor.main([self.series, "plugin", "-", "script", script] + given + line)
+            doctor.main([self.series, "plugin", self.plugin, "script", script] + given + line)
             os.chdir("/")
         output.seek(0)
         rows = [row.split("\t") for row in output.read().split("\n")]
