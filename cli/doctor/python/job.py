@@ -8,24 +8,22 @@ import itertools
 import os
 import re
 
+from shell import Reader, split
 from source import Unreadable, text_of
-from words import SIZES, Options, bare, gpus_per_node, logical_lines, read_directives, split, statements, take
+from words import SIZES, Options, bare, gpus_per_node, read_directives, take
 
 DEEPEST = 6  # wrappers in wrappers
 DEEPEST_VALUE = 4  # variables in the values of variables
 MOST = 64  # components of a job
 SCRIPTS = (".sh", ".bash")
-KEYWORDS = ("if", "then", "else", "do", "while", "!", "{", "(", "time", "exec", "eval")
+KEYWORDS = ("time", "exec", "eval")
 SET_BY_SLURM = {"SLURM_NNODES": "nodes", "SLURM_JOB_NUM_NODES": "nodes", "SLURM_NTASKS": "ntasks",
                 "SLURM_NPROCS": "ntasks", "SLURM_NTASKS_PER_NODE": "ntasks-per-node",
                 "SLURM_CPUS_PER_TASK": "cpus-per-task"}
 WRAPPERS = {"env", "time", "exec", "nohup", "stdbuf", "numactl", "taskset", "nsys", "ncu", "bash", "sh", "apptainer",
             "singularity", "rollcall", "command", "nice", "timeout", "conda", "uv", "poetry", "dlprof", "shifter",
             "podman", "podman-hpc", "ch-run", "catchsegv", "/bin/bash", "/usr/bin/env"}
-VALUE = r"(?:\"[^\"]*\"|'[^']*'|\$\([^)]*(?:\([^)]*\)[^)]*)*\)|`[^`]*`|[^\s\"'`])*"
-ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?)=(" + VALUE + ")")
 BARE = re.compile(r"^\$(?:\w+|\{\w+(?::?[-=][^{}]*)?\})$")
-ARRAY = re.compile(r"^(?:(?:declare|local|readonly|export|typeset)\s+(?:-\w+\s+)*)?(\w+)(\+?)=\((.*)\)$", re.S)
 ELEMENTS = re.compile(r"^\$\{(\w+)\[[@*]\]\}$")
 # What srun may start besides the training.
 HELPERS = {"hostname", "echo", "printf", "date", "env", "printenv", "nvidia-smi", "rocm-smi", "ls", "cp", "mv", "rm",
@@ -37,14 +35,9 @@ MODES = {"worker", "launcher", "auto", "off"}  # of --ddp
 STARTS_NONE = HELPERS | MODES | {"type", "scp", "grep", "pip", "pip3", "mamba", "pkill", "killall", "pgrep", "apt-get",
                                  "test"}
 PROGRAMS = re.compile(r"^(python[\d.]*|torchrun|accelerate|deepspeed|composer|srun|bash|sh|rollcall)$")
-EXPORT = re.compile(r"^(export|declare\s+-x|readonly)\s")
-FUNCTION = re.compile(r"^(?:function\s+([\w-]+)(?:\s*\(\s*\))?|([\w-]+)\s*\(\s*\))\s*\{?\s*")
-TEST = re.compile(r"^(\[|test\s)")
 SHELL_TEXT = re.compile(r"^-[a-z]*c$")
-NO_COMMAND = re.compile(r"^(export|if|for|while|case|\[)\b")
 RUNS = re.compile(r"(?<!\\)`|(?<!\\)\$\((?!\()")
 ARITHMETIC = re.compile(r"\$\(\(([^()]*)\)\)")
-ASSIGNMENTS = re.compile(r"^(?:[A-Za-z_]\w*\+?=" + VALUE + r"\s*)+$")
 
 
 def hides(name, words):
@@ -106,14 +99,14 @@ class Job:
         self.arrays = {}    # name: words
         self.lost = []      # (what srun starts and nobody has looked at, why, line)
         self.doubtful = set()  # variables that are set in a branch or loop
-        self.around = []       # the conditions that the line read is in
+        self.around = ()       # the conditions that the line read is in
         self.batch = False
         self.inner = []        # (text, number): lines of shell scripts that srun starts, with the number of srun's line
         self.wrappers = []     # of the command that is read
         self.wrapped = ""      # the wrapper as it is written
         self.typed = []        # the command that is read, from srun on where there is one
         self.is_part = False   # it is one of several that an srun starts
-        self.functions = {}    # name: [(command, number)]
+        self.functions = {}    # name: commands
         self.function = None   # that is read
         self.folder = None     # that the script has changed to
         self.has_default = False  # the plugin acts on steps that nobody has asked it for
@@ -128,74 +121,48 @@ class Job:
 
     def read(self, path):
         """A job script."""
-        lines = self.read_options(path, text_of(path))
-        for line, number in lines:
-            if not line.startswith("#"):
-                self.lines.append((line, number))
-                self.statement(line, number)
+        for command in self.read_options(path, text_of(path)):
+            self.command(command)
 
     def read_options(self, path, text):
-        """What sbatch reads of a script; returns its lines. Of an option that is given twice the last one counts."""
+        """What sbatch reads of a script; returns its commands. Of an option that is given twice the last one counts."""
         self.path = path
         self.batch = True
         self.text = text.split("\n")
         self.carriage = next((number for number, line in enumerate(self.text, 1) if line.endswith("\r")), 0)
-        lines, document = logical_lines(text)
-        if document:
-            self.lost.append(("what follows <<%s" % document[0], "no line %s ends" % document[0], document[1]))
-        self.directives = read_directives(text, lines)
+        reader = Reader(text)
+        commands = self.commands_of(reader)
+        self.directives = read_directives(text, {reader.line_of(start) for start, _ in reader.comments})
         self.given = [row for row in self.directives if not row.ignored]
         for row in self.given:
             component = self.components.setdefault(str(row.component), Options()) if row.component else self.options
             component.update(row.options)
-        return lines
+        return commands
+
+    def commands_of(self, reader):
+        """What a reader finds, but for what runs within a substitution."""
+        commands = [command for command in reader.read() if not command.within]
+        self.lost += [reader.lost] if reader.lost else []
+        return commands
 
     def component(self, srun):
         """The job's options for the tasks of an srun, as far as they are known."""
         group = (srun or {}).get("het-group", "0")
         return self.options if group == "0" or not self.components else self.components.get(group, Options())
 
-    def statement(self, line, number):
-        test = ""
-        for part in statements(line):
-            part = self.conditions(self.function_of(part))
-            if self.function:
-                self.functions[self.function].append((part, number))
-            array = ARRAY.match(part)
-            if array:
-                self.fill(*array.groups())
-            elif EXPORT.match(part) or ASSIGNMENTS.match(part):
-                for name, adds, value in ASSIGNMENT.findall(part):
-                    self.assign(name, adds, value, number, test)
-            elif TEST.match(part):
-                test = part
+    def command(self, command):
+        """A command of the job script."""
+        self.lines.append((command.text, command.line))
+        self.around, self.function = command.around, command.function
+        if command.function:
+            self.functions.setdefault(command.function, []).append(command)
+        if command.runs():
+            self.start(command.words, None, command.line)
+        for name, adds, value, elements in command.assigned if command.assigns() else ():
+            if elements is None:
+                self.assign(name, adds, value, command.line, command.test)
             else:
-                self.start(split(part), None, number)
-
-    def function_of(self, part):
-        """Keeps track of functions. Returns the command without `NAME() {`."""
-        begins = FUNCTION.match(part)
-        if begins:
-            self.function = begins.group(1) or begins.group(2)
-            self.functions[self.function] = []
-        elif part == "}":
-            self.function = None
-        return part[begins.end():] if begins else part
-
-    def conditions(self, part):
-        """Keeps track of if, case and loops. Returns the command without `then` and the like."""
-        while True:
-            word, _, rest = part.partition(" ")
-            if word in ("if", "case", "for", "while", "until"):
-                self.around.append(part)
-                return part
-            if word in ("fi", "esac", "done") and self.around:
-                self.around.pop()
-            elif word == "elif" and self.around:
-                self.around[-1] += part
-            if word not in ("then", "else", "do", "{"):
-                return part
-            part = rest.strip()
+                self.fill(name, adds, elements)
 
     def assign(self, name, adds, value, number, test):
         """Reads NAME=value or NAME+=value. `test` is the condition before it, such as [ -z "$NAME" ] &&."""
@@ -203,7 +170,7 @@ class Job:
         if adds:
             value = "${%s}%s" % (name, bare(value))
         own = re.compile(r"\$(?:\{%s(?::?[-=]([^{}]*))?\}|%s\b)" % (name, name))
-        asked = any(own.search(text) for text in self.around + [test])
+        asked = any(own.search(text) for text in self.around + (test,))
         self.exports.append((name, "${%s:-%s}" % (name, value) if asked else value, number))
 
         def before(match):
@@ -222,7 +189,7 @@ class Job:
     def fill(self, name, adds, elements):
         """Reads NAME=(...) or NAME+=(...)."""
         self.doubt(name, adds and name not in self.arrays, adds)
-        self.arrays[name] = (self.arrays.get(name, []) if adds else []) + split(elements)
+        self.arrays[name] = (self.arrays.get(name, []) if adds else []) + elements
 
     def start(self, words, srun, number, depth=0):
         """Finds the command that srun, wrappers and `bash -c` run in the end."""
@@ -284,8 +251,9 @@ class Job:
     def start_function(self, name, srun, number, depth):
         """A function of the script that srun starts in a shell of its own, not where it is defined."""
         self.commands = [command for command in self.commands if command.function != name or command.srun is not None]
-        for part, _ in self.functions[name]:
-            self.start(split(part), srun, number, depth + 1)
+        for command in self.functions[name]:
+            if command.runs():
+                self.start(command.words, srun, number, depth + 1)
 
     def keep(self, words, srun, number, variables):
         options, rest = take(words[1:], True)
@@ -351,13 +319,11 @@ class Job:
 
     def start_lines(self, text, srun, number, depth):
         """Reads what another shell runs. Returns its lines."""
-        lines = [line for line, _ in logical_lines(text)[0] if not line.startswith("#")]
-        for line in lines:
-            for part in statements(line):
-                part = re.sub(r"^(then|else|do|\{)\s+", "", part)
-                if not NO_COMMAND.match(part):
-                    self.start(split(part), srun, number, depth + 1)
-        return lines
+        commands = self.commands_of(Reader(text, number))
+        for command in commands:
+            if command.runs():
+                self.start(command.words, srun, number, depth + 1)
+        return [command.text for command in commands]
 
     def expand(self, words):
         """$NAME that the script sets, or that Slurm will set; others stay as they are. A $NAME by itself may be several

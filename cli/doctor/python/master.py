@@ -4,8 +4,9 @@ import ast
 import re
 
 from ranks import INIT, starts_workers
+from shell import unquoted
 from source import UNKNOWN, constant, function_around, guarded, literal, mentions
-from words import bare, unquoted
+from words import bare
 
 LOOPBACK = re.compile(r"^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\]|0\.0\.0\.0)$")
 URL = re.compile(r"^tcp://(\[[0-9a-fA-F:]+\]|[^:/]*):(\d+)")

@@ -9,7 +9,8 @@ import re
 from frameworks import DEVICES, FABRICS, NODES, TRAINERS, devices, takes_over
 from job import HELPERS, MODES
 from ranks import INIT, MISSPELT, starts_workers
-from words import KNOWN, SIZES, bash_refuses, interpreter, unquoted
+from shell import unquoted
+from words import KNOWN, SIZES, bash_refuses, interpreter
 
 VARIABLE = re.compile(r"(?<!\\)\$(\{?[A-Za-z_]\w*|\()")
 # what these say is a text: sbatch takes it as it is

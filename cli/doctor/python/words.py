@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""words.py - the words of a job: what a file is, the text of a shell script, the options of srun and sbatch, and the
-lines that sbatch reads. No variable is expanded here, and nothing is run.
+"""words.py - the words of a job: what a file is, the options of srun and sbatch, and the lines that sbatch reads. No
+variable is expanded here, and nothing is run.
 """
 import ast
 import collections
@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 
+from shell import split
 from source import Unreadable, text_of
 
 PYTHON, SHELL = "python", "shell"
@@ -71,148 +72,9 @@ def is_job(path):
     return kind_of(path) == SHELL or DIRECTIVE.search(text_of(path)) is not None
 
 
-QUOTES = ("'", '"', "`")
-
-
-def scan(text):
-    """(letter, how) of a text, as bash reads it. how has a letter for each thing that is open there, the outermost
-    first: a quotation mark, $ for $(...), + for ((...)), ( for other parentheses, { for ${...}, and at the end \\ for
-    what a backslash escapes and # for a comment. What opens something is in it, what closes it is not."""
-    opened, escaped, comment, previous = [], False, False, " "
-    for position, letter in enumerate(text):
-        innermost = opened[-1] if opened else ""
-        is_text = [mark for mark in opened if mark != "{"][-1:] == ['"']  # where ' and ( are letters
-        suffix = ""
-        if comment:
-            comment = letter != "\n"
-            suffix = "#" if comment else ""
-        elif escaped or letter == "\\" and innermost != "'":
-            escaped = not escaped
-            suffix = "\\"
-        elif innermost in QUOTES and letter == innermost or \
-                innermost in ("(", "$", "+") and letter == ")" or innermost == "{" and letter == "}":
-            opened.pop()
-        elif innermost == "'":
-            pass
-        elif letter in "\"`" or letter == "'" and not is_text:
-            opened.append(letter)
-        elif letter == "{" and previous == "$":
-            opened.append(letter)
-        elif letter == "(" and (previous == "$" or not is_text):
-            opened.append("+" if text[position + 1:position + 2] == "(" else "$" if previous == "$" else "(")
-        elif letter == "#" and previous in " \t;\n" and innermost in ("", "(", "$"):
-            comment = True
-            suffix = "#"
-        yield letter, "".join(opened) + suffix
-        previous = "" if suffix == "\\" else letter
-
-
-def unquoted(line):
-    """The line without comments and single-quoted text, which the shell does not expand."""
-    return "".join(letter for letter, how in scan(line) if not how.endswith(("'", "#")) and letter != "'")
-
-
 def bare(value):
     """A value without the quotes around it."""
     return value.strip("\"'")
-
-
-def split(text):
-    """The words of a command, without quotes. A substitution is a part of its word, and stays as it is written."""
-    words, word, before, escapes = [], None, "", False
-    for letter, how in scan(text):
-        how = how.lstrip("(")
-        if not how and letter.isspace() or how == "#":
-            words += [] if word is None else [word]
-            word = None
-        elif escapes:
-            word += letter if how == "\\" or letter in "\"\\" else "\\" + letter
-            escapes = False
-        elif letter == "\\" and how in ("\\", "\"\\"):
-            word = word or ""
-            escapes = True
-        else:
-            is_mark = letter in "\"'" and (before, how) in (("", letter), (letter, ""))
-            word = (word or "") + ("" if is_mark else letter)
-        before = how.rstrip("\\#")
-    return words + ([] if word is None else [word])
-
-
-def statements(line):
-    """The commands of a line. ; & && || and | separate them, except in quotes, parentheses and backquotes."""
-    parts, current = [], ""
-    for position, (letter, how) in enumerate(scan(line)):
-        redirects = letter == "&" and (line[position + 1:position + 2] == ">" or current.endswith(">"))
-        if not how and letter in ";|&" and not redirects:
-            parts.append(current.strip())
-            current = ""
-        elif how != "#":
-            current += letter
-    parts.append(current.strip())
-    return [part for part in parts if part]
-
-
-OPENS_ARRAY = re.compile(r"^\s*(?:(?:declare|local|readonly|export|typeset)\s+(?:-\w+\s+)*)?\w+\+?=\(")
-DOCUMENT = re.compile(r"<<(-?)[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|\\?([A-Za-z_][\w.-]*))")
-MOST_JOINED = 60  # lines
-
-
-def documents(line):
-    """(may be indented, last line) of the here-documents that a line begins."""
-    found = []
-    for position, (letter, how) in enumerate(scan(line)):
-        document = DOCUMENT.match(line, position) if letter == "<" and line[position - 1:position] != "<" else None
-        if document and how[-1:] in ("", "(", "$", "`") and "+" not in how:
-            found.append((bool(document.group(1)), next(filter(None, document.groups()[1:]))))
-    return found
-
-
-def left_open(text):
-    """What is open at the end of a text, as scan() has it."""
-    how = ""
-    for _, how in scan(text):
-        pass
-    return how.rstrip("\\#")
-
-
-def logical_lines(text):
-    """[(line, number)], and (last line, number) of a here-document that does not end, or None.
-
-    A backslash, an open quote or substitution, and an array's parenthesis join lines. Here-documents are left out."""
-    lines, pending, start, begun, ends = [], "", 0, 0, []
-    for number, line in enumerate(text.split("\n"), 1):
-        if ends:
-            may_be_indented, end = ends[0]
-            if (line.lstrip("\t") if may_be_indented else line).rstrip() == end:
-                ends.pop(0)
-            continue
-        line = line.rstrip()
-        is_comment = line.lstrip().startswith("#")
-        if not pending:
-            start, begun = number, 0
-            if is_comment:  # a backslash does not continue a comment
-                lines.append((line.strip(), number))
-                continue
-        elif is_comment and not left_open(pending).endswith(QUOTES):
-            continue
-        pending += line
-        if line.endswith("\\"):
-            pending = pending[:-1] + " "
-            continue
-        found = documents(pending)
-        ends, begun = found[begun:], len(found)
-        how = left_open(pending)
-        is_array = how == "(" and OPENS_ARRAY.match(pending) is not None
-        if (is_array or how.strip("(")) and number - start < MOST_JOINED:
-            # a comment in an array would hide the lines that are joined to it
-            pending = "".join(letter for letter, how in scan(pending) if how[-1:] != "#") + " " if is_array \
-                else pending + "\n"
-            continue
-        lines.append((pending.strip(), start))
-        pending = ""
-    if pending:
-        lines.append((pending.strip(), start))
-    return lines, (ends[0][1], start) if ends else None
 
 
 SHORT = {"N": "nodes", "n": "ntasks", "c": "cpus-per-task", "G": "gpus", "p": "partition", "w": "nodelist",
@@ -389,10 +251,9 @@ LOOSE = re.compile(r"^\s*#(?:\s*SBATCH|sbatch|Sbatch)\b(.*)$")
 Directive = collections.namedtuple("Directive", "line options ignored component")
 
 
-def read_directives(text, lines):
-    """The directives of a script, in their order."""
+def read_directives(text, comments):
+    """The directives of a script, in their order. `comments` are its comments' lines: none of a here-document."""
     found, command, component = [], 0, 0
-    comments = {number for line, number in lines if line.startswith("#")}  # none of a here-document
     for number, line in enumerate(text.split("\n"), 1):
         loose = LOOSE.match(line)
         if loose and number in comments:

@@ -131,4 +131,5 @@ def main(folder, word=""):
     print("%d rows" % len(rows))
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])
