@@ -16,7 +16,7 @@ DEEPEST = 6  # wrappers in wrappers
 DEEPEST_VALUE = 4  # variables in the values of variables
 MOST = 64  # components of a job
 SCRIPTS = (".sh", ".bash")
-KEYWORDS = ("time", "exec", "eval")
+KEYWORDS = ("time", "exec")
 SET_BY_SLURM = {"SLURM_NNODES": "nodes", "SLURM_JOB_NUM_NODES": "nodes", "SLURM_NTASKS": "ntasks",
                 "SLURM_NPROCS": "ntasks", "SLURM_NTASKS_PER_NODE": "ntasks-per-node",
                 "SLURM_CPUS_PER_TASK": "cpus-per-task"}
@@ -37,6 +37,7 @@ STARTS_NONE = HELPERS | MODES | {"type", "scp", "grep", "pip", "pip3", "mamba", 
 PROGRAMS = re.compile(r"^(python[\d.]*|torchrun|accelerate|deepspeed|composer|srun|bash|sh|rollcall)$")
 SHELL_TEXT = re.compile(r"^-[a-z]*c$")
 RUNS = re.compile(r"(?<!\\)`|(?<!\\)\$\((?!\()")
+EARLY = re.compile(r"(?<!\\)\$\{?SLURM_\w+\}?")
 ARITHMETIC = re.compile(r"\$\(\(([^()]*)\)\)")
 
 
@@ -57,6 +58,11 @@ def numbers_of(text):
     ranges = re.findall(r"\b(\d{1,3})(?:-(\d{1,3}))?\b", text)
     numbers = (str(number) for first, last in ranges for number in range(int(first), int(last or first) + 1))
     return list(itertools.islice(numbers, MOST)) or [text]
+
+
+def unmarked(text):
+    """A text as the shell hands it on, where $ had a backslash."""
+    return re.sub(r"\\([$`])", r"\1", text)
 
 
 def leading_variables(words):
@@ -107,6 +113,9 @@ class Job:
         self.typed = []        # the command that is read, from srun on where there is one
         self.is_part = False   # it is one of several that an srun starts
         self.functions = {}    # name: commands
+        self.document = None   # the here-document of the command that is read
+        self.written = {}      # file: its text, of a here-document
+        self.submitted = []    # commands of a job script that sbatch reads from its input
         self.function = None   # that is read
         self.folder = None     # that the script has changed to
         self.has_default = False  # the plugin acts on steps that nobody has asked it for
@@ -123,16 +132,17 @@ class Job:
         """A job script."""
         for command in self.read_options(path, text_of(path)):
             self.command(command)
+        self.commands = self.submitted or self.commands
 
-    def read_options(self, path, text):
+    def read_options(self, path, text, line=1):
         """What sbatch reads of a script; returns its commands. Of an option that is given twice the last one counts."""
         self.path = path
         self.batch = True
-        self.text = text.split("\n")
+        self.text = self.text or text.split("\n")
         self.carriage = next((number for number, line in enumerate(self.text, 1) if line.endswith("\r")), 0)
-        reader = Reader(text)
+        reader = Reader(text, line)
         commands = self.commands_of(reader)
-        self.directives = read_directives(text, {reader.line_of(start) for start, _ in reader.comments})
+        self.directives = read_directives(text, line, {reader.line_of(start) for start, _ in reader.comments})
         self.given = [row for row in self.directives if not row.ignored]
         for row in self.given:
             component = self.components.setdefault(str(row.component), Options()) if row.component else self.options
@@ -140,8 +150,8 @@ class Job:
         return commands
 
     def commands_of(self, reader):
-        """What a reader finds, but for what runs within a substitution."""
-        commands = [command for command in reader.read() if not command.within]
+        """What a reader finds; within a substitution an srun alone counts."""
+        commands = [command for command in reader.read() if not command.within or command.words[0] == "srun"]
         self.lost += [reader.lost] if reader.lost else []
         return commands
 
@@ -156,6 +166,9 @@ class Job:
         self.around, self.function = command.around, command.function
         if command.function:
             self.functions.setdefault(command.function, []).append(command)
+        self.document = command.document
+        if command.document and command.output:
+            self.written[os.path.normpath(command.output)] = self.told(command.document)
         if command.runs():
             self.start(command.words, None, command.line)
         for name, adds, value, elements in command.assigned if command.assigns() else ():
@@ -163,6 +176,26 @@ class Job:
                 self.assign(name, adds, value, command.line, command.test)
             else:
                 self.fill(name, adds, elements)
+
+    def told(self, document):
+        """The text of a here-document, in which the shell expands variables where its end is not quoted."""
+        return document.text if document.is_quoted else unmarked(self.expand_word(document.text))
+
+    def submit(self, options, number):
+        """Reads the job script that sbatch has from a here-document. There is one job: of a second one nothing is
+        known."""
+        document, count = self.document, len(self.commands)
+        if document is None or self.given:
+            self.lost.append(("the job script", "sbatch reads from its input", number))
+            return
+        early = None if document.is_quoted else EARLY.search(document.text)
+        if early:
+            self.lost.append((early.group(), "the shell expands before there is a job: write \\%s" % early.group(),
+                              document.line + document.text.count("\n", 0, early.start())))
+        for command in self.read_options(self.path, self.told(document), document.line):
+            self.command(command)
+        self.options.update(options)
+        self.submitted = self.commands[count:]
 
     def assign(self, name, adds, value, number, test):
         """Reads NAME=value or NAME+=value. `test` is the condition before it, such as [ -z "$NAME" ] &&."""
@@ -199,6 +232,9 @@ class Job:
             return
         if not depth:
             self.typed = words
+        if words[0] == "eval":
+            self.start_lines(" ".join(words[1:]), srun, number, depth)
+            return
         if words[0].startswith("$"):
             self.wrapped = words[0]
             self.unwrap("", words[1:], srun, number, depth)
@@ -241,12 +277,22 @@ class Job:
 
     def start_component(self, options, rest, number, depth):
         if "multi-prog" in options and rest:
-            self.lost.append((rest[0], "--multi-prog reads", number))
+            self.start_each(rest[0], options, number, depth)
         elif rest and rest[0].startswith("$"):  # there may be more options in it
             self.commands.append(Command(rest, options, number, self))
             self.lose(rest[0], number)
         else:
             self.start(rest, options, number, depth + 1)
+
+    def start_each(self, name, options, number, depth):
+        """--multi-prog's file: each line has tasks and what they start. How many of these a node has is not known."""
+        text = self.text_named(name)
+        commands = Reader(text or "").read()
+        if text is None:
+            self.lost.append((name, "--multi-prog reads", number))
+        for command in commands:
+            several = {} if len(commands) == 1 else {"nodes": "", "ntasks": "", "ntasks-per-node": ""}
+            self.start(command.words[1:], Options(options, **several), number, depth + 1)
 
     def start_function(self, name, srun, number, depth):
         """A function of the script that srun starts in a shell of its own, not where it is defined."""
@@ -257,8 +303,8 @@ class Job:
 
     def keep(self, words, srun, number, variables):
         options, rest = take(words[1:], True)
-        if words[0] == "sbatch" and "wrap" not in options and (not rest or rest[0].startswith("<")):
-            self.lost.append(("the job script", "sbatch reads from its input", number))
+        if words[0] == "sbatch" and "wrap" not in options and not rest:
+            self.submit(options, number)
         command = Command(self.expand(words), srun, number, self)
         command.variables = variables
         self.commands.append(command)
@@ -285,7 +331,9 @@ class Job:
             end = next((at for at, word in enumerate(rest) if at and not word.startswith("-")), len(rest))
             self.start(rest[end:], srun, number, depth + 1)
         elif option is not None:
-            self.start_lines("".join(rest[option + 1:option + 2]), srun, number, depth)
+            self.start_lines(unmarked("".join(rest[option + 1:option + 2])), srun, number, depth)
+        elif is_shell and self.document and all(word.startswith("-") for word in rest):
+            self.start_lines(self.told(self.document), srun, self.document.line, depth)
         elif program is not None:
             self.start(rest[program:], srun, number, depth + 1)
         else:
@@ -296,25 +344,27 @@ class Job:
         is_shell = name in ("bash", "sh") and bool(rest)
         scripts = rest[:1] if is_shell else [word for word in [self.wrapped] + rest if word.endswith(SCRIPTS)]
         started = scripts[0] if scripts else self.wrapped
-        script = self.script_of(started)
-        if srun is not None and script:
-            try:
-                self.inner += [(line, number) for line in self.start_lines(text_of(script), srun, number, depth)]
-            except Unreadable:
-                pass
+        text = self.text_named(started) if started.endswith(SCRIPTS) else None
+        if srun is not None and text is not None:
+            self.inner += [(line, number) for line in self.start_lines(text, srun, number, depth)]
             return
         if srun is not None and (not name or "$" in started or started.endswith(SCRIPTS)):
             self.lose(started, number)
         if is_shell:
             self.keep([name] + rest, srun, number, {})
 
-    def script_of(self, word):
-        """The path of a shell script that is here, or None."""
+    def text_named(self, word):
+        """The text of a file that is here, or that the script writes; None for another one."""
         word = self.expand_word(word)
+        if os.path.normpath(word) in self.written:
+            return self.written[os.path.normpath(word)]
         for folder in (self.folder or "", "", os.path.dirname(self.path) if self.batch else ""):
             path = os.path.join(folder, word)
-            if word.endswith(SCRIPTS) and os.path.isfile(path) and path != self.path:
-                return path
+            if os.path.isfile(path) and path != self.path:
+                try:
+                    return text_of(path)
+                except Unreadable:
+                    return None
         return None
 
     def start_lines(self, text, srun, number, depth):
@@ -342,7 +392,7 @@ class Job:
 
     def expand_word(self, word):
         for _ in range(DEEPEST_VALUE):
-            new = re.sub(r"\$(?:\{(\w+)(?::?[-=]([^{}]*))?\}|(\w+))", self.value_of, word)
+            new = re.sub(r"(?<!\\)\$(?:\{(\w+)(?::?[-=]([^{}]*))?\}|(\w+))", self.value_of, word)
             if new == word:
                 break
             word = new

@@ -125,7 +125,7 @@ class Steps:
 def check_step(step, series, report):
     job, launch, layout = step.job, step.launch, step.layout
     title = launch.title() if launch.starts_workers() else ""
-    started = ", ".join(part for part in (layout.words(), title) if part)
+    started = ", ".join(part for part in (layout.words(), title) if part) or launch.kind
     emit("fact", "launch", "%s:%d: %s" % (job.path, step.line, started) if job.batch else started)
     for name in ("mpi", "ddp"):
         if name in layout.options and step.srun is not None:

@@ -251,10 +251,10 @@ LOOSE = re.compile(r"^\s*#(?:\s*SBATCH|sbatch|Sbatch)\b(.*)$")
 Directive = collections.namedtuple("Directive", "line options ignored component")
 
 
-def read_directives(text, comments):
+def read_directives(text, first, comments):
     """The directives of a script, in their order. `comments` are its comments' lines: none of a here-document."""
     found, command, component = [], 0, 0
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(text.split("\n"), first):
         loose = LOOSE.match(line)
         if loose and number in comments:
             options, rest = take(split(loose.group(1)), False)
