@@ -32,7 +32,8 @@ LINES = ["import torch", "import os, torch.distributed as dist", "from lightning
          "#SBATCH --nodes=2 --ntasks-per-node=4", "#SBATCH -N2", "#SBATCH --gpus-per-node=4", "srun --ddp python t.py",
          "export MASTER_ADDR=$(scontrol show hostnames $SLURM_JOB_NODELIST | head -n 1)", "export OMP_NUM_THREADS=1",
          "torchrun --nnodes=2 --node_rank=$SLURM_NODEID --nproc_per_node=4 train.py", "for i in 1 2; do", "done",
-         "mpirun -np 8 ./a.out", "srun bash -c 'python train.py --rank $SLURM_PROCID'", "cat <<END", "END", "wait"]
+         "mpirun -np 8 ./a.out", "srun bash -c 'python train.py --rank $SLURM_PROCID'", "cat <<END", "END", "wait",
+         "bash <<END", "sbatch <<END", "srun f", "f() { eval \"srun bash -c f\"; }", "cat > t.sh <<-END", "srun bash t.sh"]
 
 
 def programs():

@@ -13,6 +13,7 @@ from source import Unreadable, text_of
 from words import SIZES, Options, bare, gpus_per_node, read_directives, take
 
 DEEPEST = 6  # wrappers in wrappers
+MOST_STARTED = 4096  # by others
 DEEPEST_VALUE = 4  # variables in the values of variables
 MOST = 64  # components of a job
 SCRIPTS = (".sh", ".bash")
@@ -115,6 +116,7 @@ class Job:
         self.functions = {}    # name: commands
         self.document = None   # the here-document of the command that is read
         self.written = {}      # file: its text, of a here-document
+        self.started = 0       # commands that others start
         self.submitted = []    # commands of a job script that sbatch reads from its input
         self.function = None   # that is read
         self.folder = None     # that the script has changed to
@@ -166,11 +168,9 @@ class Job:
         self.around, self.function = command.around, command.function
         if command.function:
             self.functions.setdefault(command.function, []).append(command)
-        self.document = command.document
         if command.document and command.output:
             self.written[os.path.normpath(command.output)] = self.told(command.document)
-        if command.runs():
-            self.start(command.words, None, command.line)
+        self.begin(command, None, command.line, 0)
         for name, adds, value, elements in command.assigned if command.assigns() else ():
             if elements is None:
                 self.assign(name, adds, value, command.line, command.test)
@@ -224,11 +224,18 @@ class Job:
         self.doubt(name, adds and name not in self.arrays, adds)
         self.arrays[name] = (self.arrays.get(name, []) if adds else []) + elements
 
+    def begin(self, command, srun, number, depth):
+        if command.runs():
+            self.document = command.document
+            self.start(command.words, srun, number, depth)
+
     def start(self, words, srun, number, depth=0):
         """Finds the command that srun, wrappers and `bash -c` run in the end."""
         variables, words = leading_variables(words)
         words = self.without_keywords(words)
-        if not words or depth > DEEPEST:
+        self.started += depth > 0
+        if not words or depth > DEEPEST or self.started > MOST_STARTED:
+            self.lost += [(words[0], "is one of too many that start others", number)] if words else []
             return
         if not depth:
             self.typed = words
@@ -298,8 +305,7 @@ class Job:
         """A function of the script that srun starts in a shell of its own, not where it is defined."""
         self.commands = [command for command in self.commands if command.function != name or command.srun is not None]
         for command in self.functions[name]:
-            if command.runs():
-                self.start(command.words, srun, number, depth + 1)
+            self.begin(command, srun, number, depth + 1)
 
     def keep(self, words, srun, number, variables):
         options, rest = take(words[1:], True)
@@ -371,8 +377,7 @@ class Job:
         """Reads what another shell runs. Returns its lines."""
         commands = self.commands_of(Reader(text, number))
         for command in commands:
-            if command.runs():
-                self.start(command.words, srun, number, depth + 1)
+            self.begin(command, srun, number, depth + 1)
         return [command.text for command in commands]
 
     def expand(self, words):
