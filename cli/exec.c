@@ -69,7 +69,7 @@ static void cli_bind_task(struct rc_context *context, struct rc_result *result)
     if (!rc_binding_is_wanted(context, result))
         return;
     why = rc_binding_run(&binder, context, result);
-    if (why && context->options.bind != RC_BIND_NONE)
+    if (why && context->options.bind != RC_BIND_OFF)
         rc_pins_excuse(context->options.bind, false, why, &result->messages);
 }
 

@@ -143,7 +143,7 @@ void rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *
         return;
     if (find_place(spank, context, result, &binder))
         why = rc_binding_run(&binder, context, result);
-    if (!why || wish == RC_BIND_NONE)
+    if (!why || wish == RC_BIND_OFF)
         return;
     if (rc_bind_is_auto(wish)) {
         rc_pins_excuse(wish, false, why, &result->messages);

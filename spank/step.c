@@ -236,7 +236,7 @@ void rc_spank_step_begin(spank_t spank)
     rc_command_read(rc_spank_command(spank), &result.command);
     if (rc_options_are_sites(&step.options) && step.options.bind == RC_BIND_UNSET &&
         result.command.kind != RC_COMMAND_LAUNCHER)
-        step.options.bind = RC_BIND_NONE;
+        step.options.bind = RC_BIND_OFF;
     decide_mode(spank, env);
 }
 

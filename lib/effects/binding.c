@@ -66,8 +66,8 @@ static bool is_own(const struct rc_binding *binding)
 
 const char *rc_binding_refuse(const struct rc_binding *binding, uint32_t tasks)
 {
-    if (binding->wish == RC_BIND_NONE)
-        return "bind=none";
+    if (binding->wish == RC_BIND_OFF)
+        return "bind=off";
     if (tasks == 0 || tasks > RC_PINS_TASKS_MAX)
         return "it is not known how many workers the node has";
     if (!rc_bind_is_auto(binding->wish))
@@ -274,7 +274,7 @@ static void plan_pins(const struct rc_binder *binder, const struct rc_binding *b
 
 bool rc_binding_is_wanted(const struct rc_context *context, const struct rc_result *result)
 {
-    return (context->options.bind != RC_BIND_NONE || context->options.nic == RC_NICS_AUTO) && !result->stamped &&
+    return (context->options.bind != RC_BIND_OFF || context->options.nic == RC_NICS_AUTO) && !result->stamped &&
            (result->mode == RC_MODE_WORKER || result->mode == RC_MODE_LAUNCHER);
 }
 

@@ -31,7 +31,7 @@ enum rc_mode {
 };
 
 /* TOPOLOGY: the nodes in the order of the network, tasks node by node; in launcher mode, too. */
-enum rc_order { RC_ORDER_UNSET, RC_ORDER_LAUNCHER, RC_ORDER_NODE, RC_ORDER_TOPOLOGY };
+enum rc_order { RC_ORDER_UNSET, RC_ORDER_GIVEN, RC_ORDER_NODE, RC_ORDER_TOPOLOGY };
 
 /* How the nodes of a launch meet before its tasks start. */
 enum rc_exchange { RC_EXCHANGE_UNSET, RC_EXCHANGE_AUTO, RC_EXCHANGE_PMIX, RC_EXCHANGE_SRUN, RC_EXCHANGE_OFF };
@@ -49,14 +49,14 @@ enum rc_gpus_wish { RC_GPUS_UNSET, RC_GPUS_AUTO, RC_GPUS_ALL, RC_GPUS_OWN };
 
 /* Which cores a task, or a worker of torchrun's, may run on. AUTO, the default: whole ones beside its GPU, if it is not
  * bound yet and the node's cores are known to be the job's own; CORES: the same, without these two conditions; NUMA:
- * all cores of those cores' NUMA nodes; NONE: left as they are. */
-enum rc_bind { RC_BIND_UNSET, RC_BIND_AUTO, RC_BIND_CORES, RC_BIND_NUMA, RC_BIND_NONE };
+ * all cores of those cores' NUMA nodes; OFF: left as they are. */
+enum rc_bind { RC_BIND_UNSET, RC_BIND_AUTO, RC_BIND_CORES, RC_BIND_NUMA, RC_BIND_OFF };
 
-/* Whether torch's store looks up the names of its clients (preload.c). SYSTEM, the default: as torch does. */
-enum rc_reverse { RC_REVERSE_UNSET, RC_REVERSE_SYSTEM, RC_REVERSE_NUMERIC };
+/* Whether torch's store looks up the names of its clients (preload.c). OFF, the default: as torch does. */
+enum rc_reverse { RC_REVERSE_UNSET, RC_REVERSE_OFF, RC_REVERSE_NUMERIC };
 
-/* Whether libraries are told which network cards to use. NONE is the default. */
-enum rc_nics { RC_NICS_UNSET, RC_NICS_AUTO, RC_NICS_NONE };
+/* Whether libraries are told which network cards to use. OFF is the default. */
+enum rc_nics { RC_NICS_UNSET, RC_NICS_AUTO, RC_NICS_OFF };
 
 struct rc_options {
     bool given;        /* there was an option, possibly empty */

@@ -171,7 +171,7 @@ uint32_t rc_pinning_workers(const struct rc_context *context, const struct rc_re
 
 void rc_pinning_plan(const struct rc_context *context, struct rc_result *result)
 {
-    bool bound = !context->told.cards_only && context->options.bind != RC_BIND_NONE;
+    bool bound = !context->told.cards_only && context->options.bind != RC_BIND_OFF;
     const struct rc_pins *pins = bound ? context->told.pins : NULL;
     static const char outer[] = "left over from a launch further outside";
     struct rc_pin pin;

@@ -64,7 +64,7 @@ def srun(at):
             raise OSError(f"srun --ddp gives the ranks {seen}")
         for base, keys, goal in (("", "--ddp=exchange=off", "<= 1.02 x"), ("", "--ddp=exchange=srun", "<= 1.1 x"),
                                  ("", "--ddp=exchange=pmix", "<= 1.1 x"), ("", "--ddp", "<= 1.2 x"),
-                                 ("--ddp=bind=none", "--ddp", "reported")):
+                                 ("--ddp=bind=off", "--ddp", "reported")):
             yield Row(f"srun {keys} to {base or 'without'}: a step, 2 nodes, 4 tasks", STEP.format(base),
                       STEP.format(keys), goal, "wall", 61, login)
         source = at.write("bare.c", BARE_SESSION)
@@ -79,8 +79,8 @@ def srun_processor(at):
     """what a step takes of the processor on 32 nodes together: of a busy machine the wall says little"""
     with control_group() as (folder, usage), \
             cluster(at.prefix, at.folder, MANY_NODES, "--cpus", "2", group=folder) as login:
-        for keys, what in (("--ddp=bind=none,same=off", "the nodes meet"),
-                           ("--ddp=bind=none", "and say what they have"),
+        for keys, what in (("--ddp=bind=off,same=off", "the nodes meet"),
+                           ("--ddp=bind=off", "and say what they have"),
                            ("--ddp=same=off", "they meet, and bind"), ("--ddp", "all of it")):
             yield Row(f"srun {keys}: processor a node of {MANY_NODES}, 2 tasks each ({what})", MANY_STEP.format(""),
                       MANY_STEP.format(keys), "<= 1.1 x", str(usage), 15, login, MANY_NODES)
@@ -147,7 +147,7 @@ def command(at):
     execute = f"{at.installed('bin/rollcall')} exec"
     yield Row("rollcall exec to env: /bin/true, a task", f"{TASK} env /bin/true",
               f"{TASK} {execute} --ddp=exchange=off /bin/true", "reported", "wall", 300)
-    yield Row("rollcall exec of a task, this machine, to bind=none", f"{TASK} {execute} --ddp=bind=none -- /bin/true",
+    yield Row("rollcall exec of a task, this machine, to bind=off", f"{TASK} {execute} --ddp=bind=off -- /bin/true",
               f"{TASK} {execute} --ddp -- /bin/true", "reported", "wall", 50)
     asked = at.write("request", "tasks=8\ngpus=0,1,2,3,4,5,6,7\n")
     yield Row(f"rollcall-map to a shell: {MACHINES[0][2]}", "sh -c :",

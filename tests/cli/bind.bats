@@ -109,7 +109,7 @@ fake()
             OMPI_COMM_WORLD_LOCAL_SIZE=2 OMPI_MCA_orte_num_nodes=2 PMIX_NAMESPACE=71434241 "PMIX_RANK=$rank" \
             'OMPI_MCA_orte_hnp_uri=71434240.0;tcp://192.0.2.1:38789' SLURM_CPUS_PER_TASK=2 SLURM_CPUS_ON_NODE=2 \
             'OMPI_MCA_orte_local_daemon_uri=71434240.1;tcp://192.0.2.2:38789' 'SLURM_JOB_CPUS_PER_NODE=4(x2)' \
-            "$rollcall" exec --ddp=bind=none -- true
+            "$rollcall" exec --ddp=bind=off -- true
         [[ $output == $said ]]
     done << 'END'
 2 0 rollcall: warning RC914: mpirun's 2 tasks share 2 of the job's 4 cores on this node: *
@@ -122,9 +122,9 @@ END
     [ "$first / $second" = "$(both "${given[@]}" HWLOC_SYNTHETIC='pack:1 core:1 pu:1' HWLOC_XMLFILE=/no/such/file -- && echo "$first / $second")" ]
 }
 
-@test "bind=none: nothing is changed, and nothing is started" {
+@test "bind=off: nothing is changed, and nothing is started" {
     fake 'node'
-    both "${given[@]}" -- --ddp=bind=none -v
+    both "${given[@]}" -- --ddp=bind=off -v
     [ "$first" = "$all $all $all -" ]
     [ ! -e "$asked" ]
     [[ $said != *RC91* ]]

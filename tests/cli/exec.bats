@@ -394,5 +394,5 @@ remote=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK
     prints "$library" with "${task_3[@]}" "$rollcall" exec --ddp=lookup=numeric -- "${list[@]}"
     preload=$tree/lib/librollcall-preload.so
     prints "$preload:$library" with "${task_3[@]}" ROLLCALL=lookup=numeric LD_PRELOAD="$preload" "${list[@]}"
-    prints "" with "${task_3[@]}" "$rollcall" exec --ddp=lookup=system -- "${list[@]}"
+    prints "" with "${task_3[@]}" "$rollcall" exec --ddp=lookup=off -- "${list[@]}"
 }

@@ -438,13 +438,13 @@ END
     proposed=$(jq -r '.nic_auto + .tasks[.local_rank].nic_auto | to_entries[] | .key + "=" + .value' <<< "$output" | sort)
     run -0 --separate-stderr with "${task_3[@]}" "$rollcall" exec --ddp=nic=auto -- env
     [ "$(grep -E '^(NCCL_|UCX_|GLOO_|TP_)' <<< "$output" | sort)" = "$proposed" ]
-    run -0 --separate-stderr with "${task_3[@]}" "$rollcall" exec --ddp=nic=none -- env
+    run -0 --separate-stderr with "${task_3[@]}" "$rollcall" exec --ddp=nic=off -- env
     run ! grep -E '^(NCCL_|UCX_|GLOO_|TP_|ROLLCALL_NICS)' <<< "$output"
 }
 
 @test "show --why: nic=auto is settled where a task starts, and map shows it" {
     matches 0 '*RC931*rollcall map, run there, shows which*' with "${task_3[@]}" "$rollcall" show --why --ddp=nic=auto
-    run -0 with "${task_3[@]}" "$rollcall" show --why --ddp=nic=none
+    run -0 with "${task_3[@]}" "$rollcall" show --why --ddp=nic=off
     [[ $output != *RC931* ]]
 }
 

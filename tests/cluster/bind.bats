@@ -84,8 +84,8 @@ all_cpus()
     each_has omp 3
 }
 
-@test "bind=none, and a step that did not ask: nothing is changed" {
-    cores 2 30 srun --ddp=bind=none -N1 -n2 "${whole[@]}" "$programs/cores.py"
+@test "bind=off, and a step that did not ask: nothing is changed" {
+    cores 2 30 srun --ddp=bind=off -N1 -n2 "${whole[@]}" "$programs/cores.py"
     each_has cpus "$(all_cpus)"
     each_has omp -
     cores 2 30 srun -N1 -n2 "${whole[@]}" "$programs/cores.py"
@@ -167,7 +167,7 @@ as_numbers()
         unsaid RC914
     fi
     cores 4 60 "${job[@]}" env -u SLURM_CPUS_PER_TASK -u SLURM_TRES_PER_TASK \
-        mpirun -np 4 --map-by ppr:2:node --bind-to none rollcall exec --ddp=bind=none -- "$programs/cores.py"
+        mpirun -np 4 --map-by ppr:2:node --bind-to none rollcall exec --ddp=bind=off -- "$programs/cores.py"
     each_has cpus "$(all_cpus)"
     unsaid RC914
 }

@@ -119,7 +119,7 @@ print(rank, node, rollcall.broadcast("who", node.encode() if rank == 0 else None
     sed -i 's/$/ default=order=topology/' "$state/plugstack.conf"
     attempt 30 srun -N4 --ntasks-per-node=2 "$whoami"
     everybody whoami "${reversed[@]}"
-    attempt 30 srun --ddp=order=launcher -N2 -n2 -w n1,n3 "$whoami"
+    attempt 30 srun --ddp=order=given -N2 -n2 -w n1,n3 "$whoami"
     sed -i 's/ default=order=topology//' "$state/plugstack.conf"
     succeeded
     unsaid RC308

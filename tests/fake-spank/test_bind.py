@@ -91,8 +91,8 @@ def test_threads_are_the_users_where_they_are_set(bound):
         assert cpus(played) == MINE
 
 
-@pytest.mark.parametrize("options, configuration", [(["bind=none"], []), (["off"], []), ([], ["default=bind=none"]),
-                                                    (["bind=none"], ["default=bind=cores"])])
+@pytest.mark.parametrize("options, configuration", [(["bind=off"], []), (["off"], []), ([], ["default=bind=off"]),
+                                                    (["bind=off"], ["default=bind=cores"])])
 def test_bind_none_starts_nothing(bound, options, configuration):
     played = bound.step(TWO, options, arguments=configuration, env=GIVEN)
     assert cpus(played) == [ALL, ALL] and not bound.questions()
@@ -306,7 +306,7 @@ def test_a_launchers_task_gets_the_library_that_binds_its_workers(bound):
         task = bound.step(Step([[0]]), ["launcher,nproc=2"], env={**GIVEN, **env}).tasks[0, 0]
         assert task.env["LD_PRELOAD"] == preloads
     # a worker is bound without it, and nobody who is not to be bound has it
-    for step, options in [(TWO, ""), (Step([[0]]), "launcher,nproc=2,bind=none"), (Step([[0]]), "launcher")]:
+    for step, options in [(TWO, ""), (Step([[0]]), "launcher,nproc=2,bind=off"), (Step([[0]]), "launcher")]:
         assert not any("LD_PRELOAD" in t.env for t in bound.step(step, [options], env=GIVEN).all_tasks)
 
 
@@ -337,7 +337,7 @@ def test_what_an_outer_launch_carried_is_taken_away(bound):
 
 
 @pytest.mark.parametrize("options, env, expected", [
-    ("nic=auto", {}, MINE), ("nic=auto,bind=none", {}, [ALL, ALL]),
+    ("nic=auto", {}, MINE), ("nic=auto,bind=off", {}, [ALL, ALL]),
     ("nic=auto", {"SLURM_CPUS_ON_NODE": "1"}, [ALL, ALL]),
 ])
 def test_cards_are_asked_about_where_nobody_is_bound_too(bound, options, env, expected):

@@ -373,7 +373,7 @@ def spelled(rng, text):
 def options(rng, launch):
     """What is asked of rollcall, in either place."""
     text = rng.choice((None,) * 8 + ("auto", "", "worker", "worker", "launcher", "launcher,nproc=3", "order=node",
-                                     "worker,order=node", "auto,order=launcher", "off"))
+                                     "worker,order=node", "auto,order=given", "off"))
     if text is not None and rng.random() < 0.3:
         launch.variable = spelled(rng, text)
     else:

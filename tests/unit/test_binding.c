@@ -30,7 +30,7 @@ static const struct {
     { TEXT("0-7"), RC_BIND_UNSET, "0-7", 8, 8, 9, "fewer cores", "more tasks than hardware threads" },
     { TEXT("0-3"), RC_BIND_CORES, "0-7", 4, 8, 9, NULL, "by name: none of these" },
     { TEXT("0"), RC_BIND_NUMA, "0", RC_UNKNOWN, 8, 8, NULL, "likewise" },
-    { TEXT("0-7"), RC_BIND_NONE, "0-7", 8, 8, 4, "bind=none", "switched off" },
+    { TEXT("0-7"), RC_BIND_OFF, "0-7", 8, 8, 4, "bind=off", "switched off" },
     { TEXT("0-7"), RC_BIND_UNSET, "0-7", 8, 8, 0, "how many workers", "no number of workers" },
     { TEXT("0-7"), RC_BIND_CORES, "0-7", 8, 8, 4097, "how many workers", "more than any node has" },
 };
@@ -257,11 +257,11 @@ UNIT_TEST(check_bind, "exactly the pin's threads, or none")
 
 UNIT_TEST(is_wanted, "a placement is asked about for its cards alone")
 {
-    struct rc_context context = { .options = { .bind = RC_BIND_NONE } };
+    struct rc_context context = { .options = { .bind = RC_BIND_OFF } };
     static struct rc_result result = { .mode = RC_MODE_WORKER };
 
     assert_false(rc_binding_is_wanted(&context, &result));
-    context.options.nic = RC_NICS_NONE;
+    context.options.nic = RC_NICS_OFF;
     assert_false(rc_binding_is_wanted(&context, &result));
     context.options.nic = RC_NICS_AUTO;
     assert_true(rc_binding_is_wanted(&context, &result));

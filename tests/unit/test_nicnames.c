@@ -87,9 +87,9 @@ struct plan_row {
 
 static const struct plan_row plans[] = {
     { TEXT("worker"), 1, "", "", "nothing without nic=auto" },
-    { TEXT("worker,nic=none"), 1, "", "", "nor with nic=none" },
+    { TEXT("worker,nic=off"), 1, "", "", "nor with nic=off" },
     { TEXT("worker,nic=auto"), 1, "", ALL OWN, "a worker" },
-    { TEXT("worker,nic=auto,bind=none"), 1, "", ALL OWN, "who is not bound" },
+    { TEXT("worker,nic=auto,bind=off"), 1, "", ALL OWN, "who is not bound" },
     { TEXT("worker,nic=auto"), RC_UNKNOWN, "", "", "a worker of whom nothing is known" },
     { TEXT("launcher,nic=auto"), RC_UNKNOWN, "",
       "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1; set NCCL_SOCKET_IFNAME==ib0; "

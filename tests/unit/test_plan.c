@@ -119,7 +119,7 @@ static const struct row added[] = {
       "another one ends like it" },
     { TEXT("x"), STEP "LD_PRELOAD=/r/lookup.so.1", "lookup=numeric", "LD_PRELOAD=/r/lookup.so.1:/r/lookup.so",
       "another one begins like it" },
-    { TEXT("x"), STEP, "lookup=system", "!LD_PRELOAD", "look-ups as torch does them" },
+    { TEXT("x"), STEP, "lookup=off", "!LD_PRELOAD", "look-ups as torch does them" },
     { TEXT("x"), STEP, "watch", "PYTHONPATH=/r/watch 'ROLLCALL_IDENTITY=rank=0 size=2 node=0 nodes=2'",
       "what the watch compares with" },
     { TEXT("x"), STEP "PYTHONPATH=:/a", "watch", "PYTHONPATH=:/a:/r/watch", "the user's empty folder stays" },
