@@ -221,20 +221,20 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
 
 static int start_command(const struct arguments *a)
 {
+    const char *name = a->command[0];
     struct rc_options ignored;
     struct said said;
     int error;
 
-    execvp(a->command[0], a->command);
+    execvp(name, a->command);
     error = errno;
-    if (error == ENOENT && a->ddp && !*a->ddp && cli_read_options(&said, a->command[0], NULL, &ignored) == 0)
-        console_fail("%.64s: command not found; did you mean --ddp=%.64s?", a->command[0], a->command[0]);
-    else if (error == ENOENT && strchr(a->command[0], '/') && access(a->command[0], F_OK) == 0)
-        console_fail("%.256s: its interpreter (the #! line) is not there", a->command[0]);
-    else if (error == ENOENT)
-        console_fail("%.256s: %s", a->command[0], strchr(a->command[0], '/') ? strerror(error) : "command not found");
+    if (error == ENOENT && a->ddp && !*a->ddp && cli_read_options(&said, name, NULL, &ignored) == 0)
+        console_fail("%.64s: command not found; did you mean --ddp=%.64s?", name, name);
+    else if (error == ENOENT && strchr(name, '/') && access(name, F_OK) == 0)
+        console_fail("%.256s: its interpreter (the #! line) is not there", name);
     else
-        console_fail("%.256s: %s", a->command[0], strerror(error));
+        console_fail(rc_str_ends(rc_str(name), ".py") ? "%.256s: %s; did you mean python %.256s?" : "%.256s: %s", name,
+                     error == ENOENT && !strchr(name, '/') ? "command not found" : strerror(error), name);
     return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
 

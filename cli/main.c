@@ -114,21 +114,11 @@ static int finish_output(int status)
     return console_fail("cannot write to standard output: %s", strerror(errno));
 }
 
-/* For `rollcall python train.py`, `rollcall train.py`, `rollcall run ...` and `rollcall -- python train.py`. */
-static bool is_command(const char *word)
-{
-    static const char *const verbs[] = { "--", "run", "launch", "start" };
-    char path[PATH_MAX];
-
-    for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
-        if (strcmp(word, verbs[i]) == 0)
-            return true;
-    return strchr(word, '/') || rc_str_ends(rc_str(word), ".py") || (*word && cli_find_program(word, path));
-}
-
+/* Also of `rollcall python train.py`, `rollcall train.py`, `rollcall run ...` and `rollcall -- python train.py`. */
 static int refuse_subcommand(const char *word)
 {
-    bool is_option = word[0] == '-';
+    bool is_option = word[0] == '-' && strcmp(word, "--") != 0;
+    bool is_file = strchr(word, '/') || rc_str_ends(rc_str(word), ".py");
     const char *what = is_option ? "option" : "subcommand";
     const char *names[COUNT];
     const char *nearest;
@@ -136,11 +126,10 @@ static int refuse_subcommand(const char *word)
     for (unsigned i = 0; i < COUNT; i++)
         names[i] = cli_subcommands[i]->name;
     nearest = console_nearest(word, is_option ? cli_globals : names, is_option ? 2 : COUNT);
-    if (is_command(word))
-        return console_fail("unknown subcommand '%.64s'; to run a command: rollcall exec -- CMD...", word);
-    if (nearest)
+    if (nearest && !is_file)
         return console_fail("unknown %s '%.64s'; did you mean %s?", what, word, nearest);
-    return console_fail("unknown %s '%.64s'; see rollcall --help", what, word);
+    return console_fail("unknown %s '%.64s'; to run a command: rollcall exec -- CMD...; see rollcall --help", what,
+                        word);
 }
 
 static int run_subcommand(int argc, char **argv)

@@ -94,10 +94,11 @@ static bool is_said(enum rc_message_id id)
     return rc_message_entry(id)->level != RC_LEVEL_NOTE;
 }
 
-/* "ok", or "RC301 RC407". */
-static struct rc_str verdict(const struct rc_messages *messages, struct rc_arena *arena)
+/* "ok", "nothing is set", or "RC301 RC407". */
+static struct rc_str verdict(const struct rc_result *result, struct rc_arena *arena)
 {
-    const char *text = "ok";
+    const struct rc_messages *messages = &result->messages;
+    const char *text = result->mode == RC_MODE_NONE ? "nothing is set" : "ok";
     bool any = false;
 
     for (unsigned i = 0; i < messages->count; i++) {
@@ -147,7 +148,7 @@ bool cli_taskline_write(const struct rc_result *result, char text[CLI_TASKLINE_S
     add_cell(&line, own_gpu(result, ROOM));
     add_cell(&line, own_cores(ROOM));
     add_cell(&line, master_place(&result->master, ROOM));
-    add_cell(&line, verdict(&result->messages, ROOM));
+    add_cell(&line, verdict(result, ROOM));
 #undef ROOM
     rc_join(&line.arena);
     rc_format(&line.arena, "\n");
@@ -301,7 +302,8 @@ static void print_head(const struct tasktable *table, const struct rc_result *re
            result->facts.run_id ? result->facts.run_id : "", (unsigned)world);
     if (nodes != RC_UNKNOWN)
         printf(" on %u node%s", (unsigned)nodes, nodes == 1 ? "" : "s");
-    printf(", mode %s\n", rc_mode_name(result->mode));
+    printf(result->mode == RC_MODE_NONE ? ", mode %s: %s\n" : ", mode %s\n", rc_mode_name(result->mode),
+           result->mode_reason);
     if (table->count < world)
         printf("%zu of them are here; the others did not answer, or print their own lines\n", table->count);
     putchar('\n');

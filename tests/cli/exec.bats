@@ -74,6 +74,9 @@ PYTHON
     fails_with 127 'no-such-command: command not found' "$rollcall" exec -- no-such-command
     fails_with 127 '/no/such/file: No such file' "$rollcall" exec -- /no/such/file
     fails_with 127 'command not found' "$rollcall" exec -- ''
+    touch "$BATS_TEST_TMPDIR/train.py"
+    fails_with 127 'train.py: command not found; did you mean python train.py?' "$rollcall" exec train.py
+    fails_with 126 'Permission denied; did you mean python /' "$rollcall" exec "$BATS_TEST_TMPDIR/train.py"
     touch "$BATS_TEST_TMPDIR/plain"
     fails_with 126 'Permission denied' "$rollcall" exec -- "$BATS_TEST_TMPDIR/plain"
     fails_with 126 'Permission denied' "$rollcall" exec -- "$BATS_TEST_TMPDIR"
@@ -384,6 +387,17 @@ remote=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK
     run -0 --separate-stderr with "${script[@]}" SLURM_NTASKS=1 "$rollcall" exec -- python train.py
     [ -z "$stderr" ]
     run -0 --separate-stderr with "${task_3[@]}" PATH="$BATS_TEST_TMPDIR:$PATH" "$rollcall" exec -- python train.py
+    [ -z "$stderr" ]
+}
+
+@test "exec in front of srun or mpirun: one line says that it sets nothing there, and the command runs" {
+    for name in srun mpirun; do
+        ln -s "$(type -P true)" "$BATS_TEST_TMPDIR/$name"
+        run -0 --separate-stderr with PATH="$BATS_TEST_TMPDIR:$PATH" "$rollcall" exec -- $name -n4 python train.py
+        [ "$stderr" = "rollcall: warning RC310: rollcall exec is in front of $name, and sets nothing for the tasks that it \
+starts; put it in front of your program: $name ... rollcall exec -- python train.py" ]
+    done
+    run -0 --separate-stderr with PATH="$BATS_TEST_TMPDIR:$PATH" "$rollcall" exec -- srun rollcall exec -- python train.py
     [ -z "$stderr" ]
 }
 

@@ -309,6 +309,14 @@ tasks()
     [ ! -s "$BATS_TEST_TMPDIR/3.out" ]
 }
 
+@test "show where rollcall is switched off: each task's line says that nothing is set, and never ok" {
+    more=(ROLLCALL=off)
+    tasks '0 1 2 3' "$rollcall" show
+    [ "$(head -n 1 "$BATS_TEST_TMPDIR/0.out")" = 'Slurm (srun), 43.1: 4 tasks on 1 node, mode none: switched off' ]
+    [ "$(grep -c '^[0-9] .* nothing is set$' "$BATS_TEST_TMPDIR/0.out")" = 4 ]
+    ! grep -qw ok "$BATS_TEST_TMPDIR/0.out"
+}
+
 @test "show: what is wrong is a word in the task's line, and a line below" {
     more=(RANK=7 WORLD_SIZE=9 SLURM_STEP_TASKS_PER_NODE=4 ROLLCALL=check=strict)
     tasks '0 1 2 3' "$rollcall" show --ddp=nproc=2 || true

@@ -337,6 +337,11 @@ static const struct row forgotten[] = {
     { TEXT("python train.py"), "SLURM_JOB_ID=42 SLURM_NTASKS=1", "", "", "a job of one task" },
     { TEXT("python train.py"), "SLURM_NTASKS=4", "", "", "no job" },
     { TEXT("python train.py"), STEP, "", "", "a task of srun's" },
+    { TEXT("srun -n4 python train.py"), SCRIPT, "", "RC310", "exec in front of srun" },
+    { TEXT("env A=b /usr/bin/mpirun python train.py"), "A=b", "", "RC310", "exec in front of mpirun, in no job" },
+    { TEXT("srun -n4 rollcall exec python train.py"), SCRIPT, "", "", "srun's tasks have an exec of their own" },
+    { TEXT("srun --ddp=worker -n4 python train.py"), SCRIPT, "", "", "srun's tasks have the plugin" },
+    { TEXT("ray start"), SCRIPT, "", "", "no program that starts ranks" },
 };
 
 static void forget_srun(const struct row *row, struct rc_result *result, bool is_read)

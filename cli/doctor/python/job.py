@@ -35,7 +35,7 @@ MODES = {"worker", "launcher", "auto", "off"}  # of --ddp
 # programs that take the name of another one, and do not start it
 STARTS_NONE = HELPERS | MODES | {"type", "scp", "grep", "pip", "pip3", "mamba", "pkill", "killall", "pgrep", "apt-get",
                                  "test"}
-PROGRAMS = re.compile(r"^(python[\d.]*|torchrun|accelerate|deepspeed|composer|srun|bash|sh|rollcall)$")
+PROGRAMS = re.compile(r"^(python[\d.]*|torchrun|accelerate|deepspeed|composer|srun|mpirun|mpiexec|bash|sh|rollcall)$")
 SHELL_TEXT = re.compile(r"^-[a-z]*c$")
 RUNS = re.compile(r"(?<!\\)`|(?<!\\)\$\((?!\()")
 EARLY = re.compile(r"(?<!\\)\$\{?SLURM_\w+\}?")
@@ -120,6 +120,7 @@ class Job:
         self.submitted = []    # commands of a job script that sbatch reads from its input
         self.function = None   # that is read
         self.folder = None     # that the script has changed to
+        self.behind_exec = []     # (srun or mpirun, line) of rollcall exec -- srun ...
         self.has_default = False  # the plugin acts on steps that nobody has asked it for
         self.has_option = True    # srun has --ddp, as far as that is known
 
@@ -247,6 +248,9 @@ class Job:
             self.unwrap("", words[1:], srun, number, depth)
             return
         name = os.path.basename(words[0])
+        if name in ("srun", "mpirun", "mpiexec") and "rollcall" in self.wrappers and not any(
+                word.startswith("--ddp") or os.path.basename(word) == "rollcall" for word in words):
+            self.behind_exec.append((name, number))
         if name == "cd" and len(words) == 2 and srun is None:
             self.folder = None if self.around else self.expand_word(words[1])
         elif name == "srun":

@@ -214,6 +214,16 @@ def option_without_srun(job, report):
             return
 
 
+def option_behind(job, step, report):
+    """srun python train.py --ddp, where --ddp is no word of the program. Returns whether that is so."""
+    arguments = [] if step.srun is None or "ddp" in step.layout.options else step.launch.arguments
+    given = next((word for word in arguments if word.split("=")[0] == "--ddp"), None)
+    if given and not step.program.says("ddp"):
+        report("D537", job.path, step.line, "%s comes after the program, which gets it" % given,
+               "srun %s%s python SCRIPT" % ("" if job.has_option else "rollcall exec ", given))
+    return given
+
+
 DDP = ("torch.nn.parallel.DistributedDataParallel", "torch.nn.parallel.distributed.DistributedDataParallel",
        "torch.distributed.fsdp.FullyShardedDataParallel", "torch.distributed.fsdp.fully_shard")
 RANK_WORDS = ("rank", "world", "replica")
@@ -303,7 +313,10 @@ def check_program(program, report):
 def check_job(job, steps, report):
     option_without_srun(job, report)
     by_node(job, steps, report)
+    for program, line in job.behind_exec:
+        report("D536", job.path, line, "rollcall exec is in front of %s" % program,
+               "%s rollcall exec -- COMMAND" % program)
     for step in steps.all:
-        if step.program:
+        if step.program and not option_behind(job, step, report):
             env_method(job, step, report)
             lightning_by_mpirun(job, step, report)

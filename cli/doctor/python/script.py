@@ -16,7 +16,7 @@ VARIABLE = re.compile(r"(?<!\\)\$(\{?[A-Za-z_]\w*|\()")
 # what these say is a text: sbatch takes it as it is
 TEXTS = {"job-name", "comment", "mail-user", "wckey", "export"}
 # beginnings of several options, which sbatch refuses
-BEGINS = {"gpu": "gpus", "node": "nodes", "cpus": "cpus-per-task", "cpu": "cpus-per-task"}
+BEGINS = {"dpp": "ddp", "gpu": "gpus", "node": "nodes", "cpus": "cpus-per-task", "cpu": "cpus-per-task"}
 
 
 def refused(job, report):
