@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "cli.h"
@@ -144,24 +145,39 @@ static int print_form(const struct roster *roster, enum form form)
     return print_text(roster);
 }
 
-/* A job's number, or a step's: the roll is asked from a step of the same job. */
-static int refuse_job(struct rc_str word)
+/* The server's address and token are in the environment of the step's tasks alone, so another step of the job asks.
+ * Returns only where it cannot. */
+static int ask_in_job(const char *word, enum form form)
 {
+    static const char *const options[] = { NULL, "--json", "--html", "--exclude" };
+    char jobid[32];
+    const char *self = program_invocation_name;
+    const char *argv[12] = { "srun", "--overlap", "-N1", "-n1", "--input=none", jobid, self, "check" };
+    unsigned n = 8;
     struct rc_str step;
-    struct rc_str job = rc_str_split(word, '.', &step);
+    struct rc_str job = rc_str_split(rc_str(word), '.', &step);
     uint32_t number;
 
-    if (!rc_parse_u32(job, UINT32_MAX, &number))
-        return console_fail("check: unexpected argument '%.*s'", word.n < 64 ? (int)word.n : 64, word.p);
-    return console_fail("check takes no job; use srun --jobid=%u --overlap -N1 -n1 rollcall check", (unsigned)number);
+    if (!rc_parse_u32(job, UINT32_MAX, &number) || (step.p && !rc_parse_u32(step, UINT32_MAX, &number)))
+        return console_fail("check: unexpected argument '%.64s'; a job's number is as squeue --format=%%A prints it",
+                            word);
+    snprintf(jobid, sizeof(jobid), "--jobid=%.*s", (int)job.n, job.p);
+    if (step.p)
+        argv[n++] = step.p - 1;
+    argv[n++] = options[form];
+    /* so that srun's own errors are not "something is wrong", nor the question a step of --ddp */
+    if (setenv("SLURM_EXIT_ERROR", "2", 1) == 0 && setenv("ROLLCALL", "off", 1) == 0)
+        execvp(argv[0], (char **)(void *)argv);
+    return console_fail("check: srun cannot be started: %s", strerror(errno));
 }
 
-static int check_step(const char *pid, enum form form)
+static int check_step(const char *pid, const char *step, enum form form)
 {
     static struct stepserver server;
     struct roster roster = { .count = 0 };
     int status = STATUS_USAGE;
 
+    server.wanted = step;
     if (cli_stepserver_find(&server, pid) == 0 && cli_roster_ask(&roster, &server) == 0) {
         status = cli_stepserver_is_first_to_ask(&server) ? print_form(&roster, form) : STATUS_RESOLVED;
         /* a script that asks for nodes to leave out goes on when there are some */
@@ -176,15 +192,21 @@ static int run_check(int argc, char **argv)
 {
     static const struct option options[] = {
         { "json", no_argument, NULL, 'j' },        { "pid", required_argument, NULL, 'p' },
-        { "jobid", required_argument, NULL, 'J' }, /* as of srun: for refuse_job */
+        { "jobid", required_argument, NULL, 'J' }, /* as of srun */
         { "exclude", no_argument, NULL, 'x' },     { "html", no_argument, NULL, 'H' },
         { "help", no_argument, NULL, 'h' },        { NULL, 0, NULL, 0 },
     };
     const char *pid = NULL;
+    const char *job = NULL;
     enum form form = FORM_TEXT;
 
-    for (int c; (c = console_getopt("check", argc, argv, options)) != -1;) {
+    for (int c; (c = console_getopt("check", argc, argv, options)) != -1 || optind < argc;) {
         switch (c) {
+        case -1:
+            if (job)
+                return console_fail("check: unexpected argument '%.64s'", argv[optind]);
+            job = argv[optind++];
+            break;
         case 'j':
             form = FORM_JSON;
             break;
@@ -198,7 +220,8 @@ static int run_check(int argc, char **argv)
             pid = optarg;
             break;
         case 'J':
-            return refuse_job(rc_str(optarg));
+            job = optarg;
+            break;
         case 'h':
             fputs(cli_check.help, stdout);
             return STATUS_RESOLVED;
@@ -206,22 +229,18 @@ static int run_check(int argc, char **argv)
             return STATUS_USAGE;
         }
     }
-    if (optind < argc)
-        return refuse_job(rc_str(argv[optind]));
-    return check_step(pid, form);
+    return job && *job != '.' ? ask_in_job(job, form) : check_step(pid, job, form);
 }
 
 const struct subcommand cli_check = {
     .name = "check",
     .summary = "the roll call of a live step: its nodes, and what is wrong with them",
-    .help = "usage: rollcall check [OPTION]...\n"
+    .help = "usage: rollcall check [OPTION]... [JOB[.STEP]]\n"
             "\n"
             "Shows what each node of a step of srun --ddp has said of itself, and every\n"
             "contradiction. Where nodes are to blame, the last line leaves them out of the\n"
-            "next job. Asks the rendezvous server beside the step's srun, from one of its\n"
-            "tasks or from another step on one of its nodes:\n"
-            "\n"
-            "  srun --jobid=JOB --overlap -N1 -n1 rollcall check\n"
+            "next job. Asks the rendezvous server beside the step's srun: with JOB in a step\n"
+            "of its own on a node of that job, else from one of its tasks or nodes.\n"
             "\n"
             "      --pid PID     the step that this process is a task of\n"
             "      --exclude     that last line alone; nothing where no node is to blame\n"
@@ -230,7 +249,7 @@ const struct subcommand cli_check = {
             "  -h, --help        this help\n"
             "\n"
             "Exit status: 0 all nodes have answered and agree, 1 something is wrong (but 0\n"
-            "with --exclude), 2 wrong usage, no such step, or its rendezvous server does not\n"
-            "answer.\n",
+            "with --exclude), 2 wrong usage, no such job or step, or its rendezvous server\n"
+            "does not answer.\n",
     .run = run_check,
 };

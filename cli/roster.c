@@ -27,6 +27,7 @@ static bool find_in(const struct input *input, const char *job, struct stepserve
 
     rc_env_index(&env, input->env);
     if (!rc_endpoint_of_srun(&env, &server->endpoint, &step, &arena) || step.n >= sizeof(server->step) ||
+        (server->wanted && !rc_str_ends(step, server->wanted)) ||
         (job && !rc_str_is(rc_env_get(&env, "SLURM_JOB_ID"), job)))
         return false;
     memcpy(server->step, step.p, step.n);
@@ -85,7 +86,7 @@ int cli_stepserver_find(struct stepserver *server, const char *pid)
             "no task of job %.64s on this node whose roll was called beside srun (srun --ddp, exchange=auto or srun)",
             job);
     else
-        console_fail("this is no task of a step; use srun --jobid=JOB --overlap rollcall check, or --pid");
+        console_fail("this is no task of a step; use rollcall check JOB, or --pid");
     return -1;
 }
 

@@ -12,6 +12,7 @@
 enum { CLI_STEP_SIZE = 32, CLI_STEPSERVER_TEXT = 4096 };
 
 struct stepserver {
+    const char *wanted;       /* ".0", or NULL for any step of the job */
     char step[CLI_STEP_SIZE]; /* "42.0" */
     bool is_own;              /* of a step that this process is a task of */
     struct rc_endpoint endpoint;

@@ -8,7 +8,7 @@ load helper
 server='0123456789abcdef0123456789abcdef 1 42.0'
 
 @test "outside of every step: what to type" {
-    fails_with 2 'this is no task of a step; use srun --jobid=JOB --overlap rollcall check, or --pid' "$rollcall" check
+    fails_with 2 'this is no task of a step; use rollcall check JOB, or --pid' "$rollcall" check
 }
 
 @test "in a job that has no such step" {
@@ -22,6 +22,9 @@ server='0123456789abcdef0123456789abcdef 1 42.0'
         env SLURM_JOB_ID=4242 "$rollcall" check
     fails_with 2 'the rendezvous server of step 4243.0 does not answer: Connection refused' \
         env SLURM_JOB_ID=4243 "$rollcall" check
+    # one step of the job
+    fails_with 2 'the rendezvous server of step 4243.0 does not' env SLURM_JOB_ID=4243 "$rollcall" check .0
+    fails_with 2 'no task of job 4243 on this node whose roll' env SLURM_JOB_ID=4243 "$rollcall" check .1
     kill $!
 }
 
@@ -46,10 +49,26 @@ server='0123456789abcdef0123456789abcdef 1 42.0'
 @test "arguments that it does not take" {
     fails_with 2 "check: unexpected argument 'x'" "$rollcall" check x
     fails_with 2 'did you mean --json?' "$rollcall" check --jsn
-    for job in 42 42.0 --jobid=42 '--jobid 42.1'; do
-        fails_with 2 'check takes no job; use srun --jobid=42 --overlap -N1 -n1 rollcall check' "$rollcall" check $job
+    for job in 42x 42_1 42.x '--jobid 42+1'; do
+        fails_with 2 "check: unexpected argument '${job#* }'; a job's number is as squeue --format=%A" "$rollcall" check $job
     done
-    fails_with 2 "check: unexpected argument '42x'" "$rollcall" check 42x
+    fails_with 2 "check: unexpected argument '43'" "$rollcall" check 42 43
+    fails_with 2 'check: srun cannot be started: No such file' env PATH=/nowhere "$rollcall" check 42
+}
+
+@test "with a job: a step of that job asks, and its exit status is ours" {
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    printf '#!/bin/sh\necho "$ROLLCALL $SLURM_EXIT_ERROR $*"\nexit 1\n' > "$BATS_TEST_TMPDIR/bin/srun"
+    chmod 755 "$BATS_TEST_TMPDIR/bin/srun"
+    while IFS='|' read -r arguments asks; do
+        run -1 env ROLLCALL=worker PATH="$BATS_TEST_TMPDIR/bin:$PATH" "$rollcall" check $arguments
+        [ "$output" = "off 2 --overlap -N1 -n1 --input=none $asks" ] || { echo "$arguments: $output"; return 1; }
+    done << END
+42|--jobid=42 $rollcall check
+--jobid=42 --json|--jobid=42 $rollcall check --json
+42.1 --exclude|--jobid=42 $rollcall check .1 --exclude
+--html 42|--jobid=42 $rollcall check --html
+END
 }
 
 # entry HOST NODE RANKS LINE...: what a node of a step of four nodes says

@@ -85,7 +85,7 @@ typed_beside()
 {
     attempt 60 bash -c 'srun --ddp -N2 -n2 sleep 30 & step=$!
         until id=$(squeue --noheader --steps --format=%i | grep -m 1 "\.0"); do sleep 0.1; done
-        until text=$(eval "${1/--jobid=42/--jobid=${id%.*}}" 2>&1) && [ -n "$text" ]; do
+        until text=$(eval "${1/42/${id%.*}}" 2>&1) && [ -n "$text" ]; do
             kill -0 "$step" || exit 1
             sleep 0.2
         done
@@ -116,7 +116,7 @@ try_command()
         *) export SLURM_NTASKS=2 ;;
     esac
     case $command in
-        srun\ --jobid=42\ *) typed_beside "$command" ;;
+        rollcall\ check\ 42*) typed_beside "$command" ;;
         *" env | grep "*)
             typed "$command"
             [ "$status" -eq 1 ] && [ ! -s "$out" ] || explain "not as without rollcall"
