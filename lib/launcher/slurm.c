@@ -307,7 +307,7 @@ const struct rc_launcher rc_launcher_slurm = {
     .processes = "slurmstepd",
     .proves = true,
     .batch_inherits = true, /* sbatch hands on all that it was started with, unless --export= says otherwise */
-    .each = "srun --ntasks-per-node=N",
+    .each = "#SBATCH or srun --ntasks-per-node=N",
     .ports = "srun --resv-ports",
     .slurm_environment = true,
     .srun_server = RC_SRUN_SERVER_OWN,

@@ -70,6 +70,19 @@ member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
     [ "$(grep -c RC301 "$err")" -eq 1 ]
 }
 
+@test "You set --ntasks=4: what the pages say instead of it, in the job script, trains; --ntasks=4 does not" {
+    cure='#SBATCH --nodes=2 --ntasks-per-node=2'
+    for page in README.md README.ja.md docs/symptoms.md; do
+        grep -qF -e "$cure" "$tree/$page" || explain "$page has another cure"
+    done
+    batch 150 -N2 --ntasks=4 <<< "srun rollcall exec -- python $programs/lit.py"
+    failed
+    said 'You set .--ntasks=4.'
+    said 'RC301: the 4 tasks are spread unevenly over 2 nodes \(3,1\); .*use 2 on each \(#SBATCH or srun --ntasks-per-node=2\)'
+    batch 150 <<< "$cure"$'\n'"srun rollcall exec -- python $programs/lit.py"
+    everybody ranks world=4 nodes=2
+}
+
 @test "L4, L5: Lightning starts its own workers, one task a node; pytorch_lightning without --ntasks-per-node" {
     trains 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
     trains 150 srun --ddp -N2 -n4 -c2 python "$programs/lit.py" --package pytorch_lightning
