@@ -24,6 +24,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import devices
 import frameworks
 import launch as launching
+import layout as layouts
 import master
 import mixed
 import ranks
@@ -135,8 +136,8 @@ def check_step(step, series, report):
         emit("fact", "ddp", job.path, step.line, *given[-1:])
     elif "ddp" in layout.options and step.srun is not None and not job.has_option:
         report("D102", job.path, step.line, "--ddp, which srun of this machine does not take", step.cure())
-    launching.check(step, series, report)
-    found = launching.openmpi(step) if step.program else None
+    layouts.check(step, series, report)
+    found = layouts.openmpi(step) if step.program else None
     if found:
         emit("fact", "openmpi", job.path, step.line, *found)
 

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""layout.py - what contradicts each other in a step: its tasks, GPUs and cores, the launcher's own numbers, and what
+the script does with them.
+"""
+import os
+import re
+
+from frameworks import FABRICS, TRAINERS, devices
+from ranks import INIT
+from source import Unreadable, literal, text_of
+from words import bare, counted
+
+
+def several_launchers(step, report):
+    """A launcher in each of several tasks of a node."""
+    launch, layout, tasks = step.launch, step.layout, step.srun_tasks()
+    if not launch.starts_workers() or not tasks:
+        return
+    workers = launch.number("nproc_per_node", "num_processes", "num_gpus")
+    text = "%d tasks a node each start %s" % (tasks, launch.title())
+    if workers and workers > 1:
+        text += ", which starts %d workers: %d processes" % (workers, workers * tasks)
+        if layout.gpus_per_node:
+            text += " on %d GPUs" % layout.gpus_per_node
+    report("D504", step.job.path, step.line, text, step.cure(1))
+
+
+def is_one_of_several(step, nodes):
+    """Whether a step of its own on each node, or each group of nodes, makes up the launch."""
+    return nodes > step.layout.nodes and bool({"nodes", "nodelist", "relative"} & set(step.srun)) and (
+        step.launch.command.repeated or bool({"node_rank", "rdzv_endpoint"} & set(step.launch.options)))
+
+
+def torchrun_numbers(step, report):
+    """torchrun's own numbers of nodes and processes against the step's."""
+    launch, layout, several = step.launch, step.layout, step.srun_nodes()
+    if launch.kind not in ("torchrun", "launch") or step.srun is None:
+        return
+    is_told = step.has_rollcall() or any(name.startswith("PET_") for name, _, _ in step.job.exports)
+    if several and "standalone" in launch.options:
+        report("D513", step.job.path, step.line, "torchrun --standalone on %d nodes" % several,
+               step.cure(without=("standalone",)))
+    elif several and "nnodes" not in launch.options and not is_told and not launch.unknown:
+        report("D513", step.job.path, step.line, "%s has no --nnodes, on %d nodes" % (launch.title(), several),
+               step.cure())
+    elif several and launch.options.get("node_rank") == "0":
+        report("D512", step.job.path, step.line, "--node_rank=0 on all %d nodes" % several,
+               step.cure(without=("node_rank",)))
+    nodes = launch.number("nnodes")
+    if nodes and layout.nodes and nodes != layout.nodes and not is_one_of_several(step, nodes) and \
+            not launch.command.is_part:
+        report("D512", step.job.path, step.line, "--nnodes=%d, but the step has %s" % (
+            nodes, counted(layout.nodes, "node")), "--nnodes=%d" % layout.nodes)
+    workers = launch.number("nproc_per_node")
+    if workers and layout.gpus_per_node and workers > layout.gpus_per_node:
+        report("D412", step.job.path, step.line, "--nproc_per_node=%d, but %s a node" % (
+            workers, counted(layout.gpus_per_node, "GPU")), "--nproc_per_node=%d" % layout.gpus_per_node)
+
+
+CONFIGURATION = os.path.join("~", ".cache", "huggingface", "accelerate", "default_config.yaml")
+# with more than one machine accelerate takes its own numbers, and none of rollcall's
+OWN_NUMBERS = ("num_machines", "num_processes", "machine_rank", "main_process_ip")
+
+
+def configured_rank(step):
+    """The machine rank of accelerate's configuration, which all nodes read: a text, None where there is none."""
+    name = step.launch.options.get("config_file")
+    path = os.path.join(step.launch.command.folder or "", name) if name else os.path.expanduser(CONFIGURATION)
+    try:
+        found = re.search(r"^machine_rank: *(\d+)", text_of(path), re.M)
+    except Unreadable:
+        if name:
+            step.job.lose(name, step.line)
+        return "" if name else None
+    return found.group(1) if found else None
+
+
+def machine_ranks(step, report):
+    """accelerate launch on several nodes: each has to be told which one it is."""
+    launch, nodes = step.launch, step.srun_nodes()
+    if launch.kind != "accelerate" or not nodes:
+        return
+    options = launch.options
+    change = step.cure(without=OWN_NUMBERS + ("config_file",))
+    given = options.get("machine_rank") or configured_rank(step)
+    if given == "0":
+        report("D512", step.job.path, step.line, "%s 0 on all %d nodes" % (
+            "--machine_rank" if "machine_rank" in options else "the configuration has machine_rank:", nodes), change)
+    elif given is None and "num_machines" in options and not launch.is_open():
+        report("D512", step.job.path, step.line, "accelerate has no --machine_rank, on %d nodes" % nodes, change)
+
+
+def deepspeed_everywhere(step, report):
+    """DeepSpeed's launcher on each node, which reaches the others itself, or does not know of them."""
+    launch, nodes = step.launch, step.srun_nodes()
+    if launch.kind != "deepspeed" or not nodes or {"no_ssh", "node_rank"} & set(launch.options) or launch.is_open():
+        return
+    change = step.cure(step.layout.gpus_per_node, command=["python", launch.script] + launch.arguments)
+    if {"hostfile", "H"} & set(launch.options):
+        report("D532", step.job.path, step.line,
+               "srun starts deepspeed on each of %d nodes, and each of them starts workers on all nodes" % nodes,
+               change)
+    else:
+        report("D513", step.job.path, step.line, "deepspeed has no hostfile, on %d nodes" % nodes, change)
+
+
+ONE_EACH = re.compile(
+    r"^(map_gpu|mask_gpu|single:\d+|per_task:\d+|closest|.*\bverbose,(single|per_task|closest))", re.I)
+
+
+def sizes(step, report):
+    """Options that contradict each other."""
+    options = step.layout.options
+    tasks, nodes, per_node = [options.number(name) for name in ("ntasks", "nodes", "ntasks-per-node")]
+    if tasks and per_node and tasks < per_node:
+        report("D507", step.job.path, step.line_of("ntasks-per-node"),
+               "--ntasks=%d, but --ntasks-per-node=%d" % (tasks, per_node), "--ntasks=%d" % (per_node * (nodes or 1)))
+    elif tasks and per_node and nodes and tasks < per_node * nodes:
+        report("D507", step.job.path, step.line_of("ntasks"),
+               "--ntasks=%d, but %d nodes with --ntasks-per-node=%d" % (tasks, nodes, per_node),
+               "--ntasks=%d" % (per_node * nodes))
+    if "cpus-per-task" in options and "exclusive" in options and \
+            not {"nodes", "ntasks", "ntasks-per-node", "ntasks-per-gpu"} & set(options):
+        report("D506", step.job.path, step.line_of("cpus-per-task"),
+               "-c without a number of tasks, on whole nodes: Slurm starts as many as fit", "-n 1")
+
+
+def gpus(step, report):
+    layout, options = step.layout, step.layout.options
+    if step.launch.kind not in ("python", "console") or step.srun is None:
+        return
+    per_node, count = layout.tasks_per_node, layout.gpus_per_node
+    if per_node and count and per_node > count and "ntasks-per-gpu" not in options:
+        report("D412", step.job.path, step.line_of("ntasks-per-node"),
+               "%d tasks a node, but %s" % (per_node, counted(count, "GPU")), "--ntasks-per-node=%d" % count)
+    bind = options.get("gpu-bind", "")
+    # rollcall makes cuda:LOCAL_RANK right, and says where a cgroup hides the others
+    if step.has_rollcall() or "allow-task-sharing" in options.get("gres-flags", ""):
+        return
+    nearest = "g" in options.get("accel-bind", "") and bind != "none"
+    if step.srun_tasks() and (layout.gpus_per_task == 1 and bind != "none" or ONE_EACH.match(bind) or nearest):
+        name = "gpus-per-task" if layout.gpus_per_task == 1 else "accel-bind" if nearest else "gpu-bind"
+        others = "other GPU" if per_node == 2 else "other %d GPUs" % (per_node - 1)
+        report("D302", step.job.path, step.line_of(name),
+               "--%s=%s hides the %s of the node from each task" % (name, options[name], others),
+               "--gpus-per-node=%d --gpu-bind=none" % per_node)
+
+
+def cores(step, series, report):
+    """A task with GPUs and data loaders has one core, or srun does not take over the cores asked of sbatch."""
+    options = step.layout.options
+    if step.srun is None or not step.job.batch:
+        return
+    asked = step.job.options.number("cpus-per-task")
+    named = "cpus-per-task" in step.srun or any(name == "SRUN_CPUS_PER_TASK" for name, _, _ in step.job.exports)
+    change = "srun --cpus-per-task=$SLURM_CPUS_PER_TASK"
+    if asked and asked > 1 and not named and not series:
+        report("D422", step.job.path, step.line,
+               "not looked at: whether srun takes over --cpus-per-task=%d; Slurm 22.05 and 23.02 do not, and this "
+               "one's version is not known" % asked, change)
+    elif asked and asked > 1 and not named and (22, 5) <= series < (23, 11):
+        report("D510", step.job.path, step.line,
+               "srun does not take over --cpus-per-task=%d: each task has one core" % asked, change)
+    elif not asked and not named and step.layout.gpus_per_node and \
+            not {"exclusive", "cpus-per-gpu", "mem-per-cpu", "cpus-per-task"} & set(options):
+        workers = data_loaders(step)
+        if workers and workers > 1:
+            report("D511", step.job.path, step.line,
+                   "each task has one core, for itself and %d data loader workers" % workers,
+                   "--cpus-per-task=%d" % (workers + 1))
+
+
+def data_loaders(step):
+    for source in step.program.sources if step.program else []:
+        for call in source.calls:
+            if call.last == "DataLoader" and "num_workers" in call.keywords:
+                number = step.program.number(source, call.keywords["num_workers"], step.launch.arguments)
+                if number:
+                    return number
+    return None
+
+
+def trainer_sizes(step, report):
+    """Trainer(devices=, num_nodes=) against the step."""
+    launch, layout, program = step.launch, step.layout, step.program
+    options, tasks = layout.options, layout.tasks_per_node
+    sees_all = not {"gpu-bind", "accel-bind"} & set(options) and (tasks == 1 or not layout.gpus_per_task)
+    # sbatch that is told of no task sets no SLURM_NTASKS: Lightning then starts a node's workers itself
+    is_told = step.srun is not None or bool({"ntasks", "ntasks-per-node", "ntasks-per-gpu"} & set(options))
+    starts_own = tasks == 1 and step.has_rollcall() or not is_told or launch.starts_workers()
+    for source, call in program.calls(*TRAINERS, *FABRICS):
+        if call.open:
+            continue
+        size, said, number = devices(program, source, call, layout.gpus_per_node if sees_all else None,
+                                     launch.arguments)
+        if (number or 0) > 0 and tasks not in (None, number) and not starts_own:
+            report("D501", source.path, size.lineno, "%s, but %s a node (%s)" % (
+                said, counted(tasks, "task"), step.place()), step.ask(number))
+        nodes = call.argument(None, "num_nodes")
+        count = 1 if nodes is None else program.number(source, nodes, launch.arguments)
+        if count and layout.nodes and count != layout.nodes and not launch.command.is_part:
+            report("D502", source.path, nodes.lineno if nodes is not None else call.line,
+                   "num_nodes=%d%s, but %s (%s)" % (count, "" if nodes is not None else ", the default",
+                                                    counted(layout.nodes, "node"), step.place()),
+                   "num_nodes=%d" % layout.nodes)
+
+
+def spawned(step, report):
+    """mp.spawn in several tasks of a node, or on several nodes with the size of one."""
+    tasks = step.srun_tasks()
+    for source, call in step.program.calls("torch.multiprocessing.spawn", "torch.multiprocessing.start_processes"):
+        if tasks:
+            report("D503", source.path, call.line, "%d tasks a node (%s) each spawn workers for all GPUs" % (
+                tasks, step.place()), step.cure(1))
+        elif step.launch.starts_workers():
+            report("D503", source.path, call.line, "%s starts workers (%s), and each spawns workers again" % (
+                step.launch.title(), step.place()),
+                   step.cure(1, command=["python", step.launch.script] + step.launch.arguments))
+        return
+    for source, call in step.program.calls(*TRAINERS, *FABRICS):
+        strategy = call.argument(None, "strategy", "accelerator")
+        if tasks and strategy is not None and str(literal(strategy)).startswith(
+                ("ddp_spawn", "ddp_notebook", "ddp_fork")):
+            report("D503", source.path, strategy.lineno, "%d tasks a node (%s) each spawn workers: strategy=\"%s\"" % (
+                tasks, step.place(), literal(strategy)), 'strategy="ddp"')
+
+
+def idle(step, report):
+    """One task a node, several GPUs, and a script that is one process of many."""
+    layout, program = step.layout, step.program
+    if step.launch.kind != "python" or step.srun is None or layout.tasks_per_node != 1 or \
+            (layout.gpus_per_node or 0) < 2 or any(command.words[0] == "ray" for command in step.job.commands):
+        return
+    starters = ("spawn", "start_processes", "Process", "Trainer", "Fabric", "notebook_launcher")
+    spawns = any(call.last in starters for source in program.sources for call in source.calls)
+    source, call = next(program.calls(*INIT), (None, None))
+    if source and not spawns and not program.says("DataParallel"):
+        report("D505", source.path, call.line, "one task a node (%s), so one of its %d GPUs is used" % (
+            step.place(), layout.gpus_per_node), step.ask(layout.gpus_per_node))
+
+
+MODULE = re.compile(r"\b(?:module\s+(?:load|add|swap|switch)|ml|spack\s+load)\b.*?\bopenmpi[/@]v?(\d[\d.]*)", re.I)
+# the job changes PATH, or runs with another machine's files
+ELSEWHERE = re.compile(r"^\s*(?:module|ml|spack|conda|mamba|micromamba|source|\.)\s|\bPATH=")
+
+
+def loaded_openmpi(job):
+    """The version that the job's own lines load; "" where it is this machine's, None where it cannot be known."""
+    versions = [match.group(1) for text, _ in job.lines for match in [MODULE.search(text)] if match]
+    if versions:
+        return versions[-1]
+    return None if any(ELSEWHERE.search(text) for text, _ in job.lines) else ""
+
+
+def asked_mpi(step):
+    """The type of --mpi: the line's, or a variable's; "" where it is Slurm's default, None where it cannot be known."""
+    name = "SLURM_MPI_TYPE"
+    kind = step.layout.options.get("mpi", step.launch.command.variables.get(name, step.job.variables.get(name)))
+    kind = os.environ.get(name, "") if kind is None else bare(kind)
+    return None if "$" in kind or kind == "list" else kind
+
+
+def openmpi(step):
+    """(type, version) where a version of Open MPI and a type of --mpi may not fit; else None."""
+    layout = step.layout
+    if step.launch.kind != "python" or step.srun is None or not step.program.imports_any("mpi4py") or \
+            any(name.startswith("container") for name in layout.options):
+        return None
+    tasks = layout.ntasks or max(layout.nodes or 1, layout.tasks_per_node or 1)
+    kind, version = asked_mpi(step), loaded_openmpi(step.job)
+    if tasks < 2 or kind is None or version is None or kind.startswith("pmix"):
+        return None
+    return kind, version
+
+
+def check(step, series, report):
+    for find in (sizes, gpus, several_launchers, torchrun_numbers, machine_ranks, deepspeed_everywhere):
+        find(step, report)
+    cores(step, series, report)
+    if step.program and step.launch.kind != "mpirun":
+        for find in (trainer_sizes, spawned, idle):
+            find(step, report)
