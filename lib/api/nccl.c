@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* dladdr */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/api.h"
+
+/* What rank 0 puts for one id: a first byte, then the id or the reason why there is none. */
+enum { IS_ID, IS_REASON, REASON_SIZE = 256, VALUE_SIZE = 1 + REASON_SIZE };
+
+/* As in NCCL's header, which is not needed to build this. */
+struct nccl_id {
+    char internal[ROLLCALL_NCCL_ID_SIZE];
+};
+
+struct nccl {
+    int (*get_unique_id)(struct nccl_id *id);
+    const char *(*error_string)(int result);
+};
+
+/* POSIX's way from an object's address to a function's. */
+static bool look_up(void *handle, const char *name, void *function)
+{
+    void *address = dlsym(handle, name);
+
+    if (address)
+        memcpy(function, &address, sizeof(address));
+    return address;
+}
+
+/* Finds the NCCL that the program itself would call. One that another library has
+ * loaded may be outside of the program's global scope. */
+static bool find_nccl(struct nccl *nccl)
+{
+    bool is_global = look_up(RTLD_DEFAULT, "ncclGetUniqueId", &nccl->get_unique_id);
+    void *handle = RTLD_DEFAULT;
+
+    if (!is_global) {
+        handle = dlopen("libnccl.so.2", RTLD_NOW | RTLD_NOLOAD);
+        if (!handle)
+            handle = dlopen("libnccl.so.2", RTLD_NOW);
+        /* never closed: NCCL has a thread that waits for the ranks */
+        if (!handle || !look_up(handle, "ncclGetUniqueId", &nccl->get_unique_id))
+            return false;
+    }
+    if (!look_up(handle, "ncclGetErrorString", &nccl->error_string))
+        nccl->error_string = NULL;
+    return true;
+}
+
+/* Writes an id, or why there is none. Returns the size of what it wrote. */
+static size_t make_id(char value[VALUE_SIZE])
+{
+    struct nccl nccl;
+    struct nccl_id id;
+    int result;
+
+    value[0] = IS_REASON;
+    dlerror();
+    if (!find_nccl(&nccl)) {
+        const char *why = dlerror();
+
+        snprintf(value + 1, REASON_SIZE, "libnccl cannot be loaded: %s", why ? why : "it has no ncclGetUniqueId");
+        return 1 + strlen(value + 1);
+    }
+    memset(&id, 0, sizeof(id));
+    result = nccl.get_unique_id(&id);
+    if (result == 0) {
+        value[0] = IS_ID;
+        memcpy(value + 1, &id, sizeof(id));
+        return 1 + sizeof(id);
+    }
+    snprintf(value + 1, REASON_SIZE, "ncclGetUniqueId failed with %u (%s)", (unsigned)result,
+             nccl.error_string ? nccl.error_string(result) : "no reason given");
+    return 1 + strlen(value + 1);
+}
+
+/* The first of the ranks that NCCL gives to this id's root (firstRankFromRoot in its bootstrap.cc). */
+static uint32_t first_rank(uint32_t id, uint32_t world, uint32_t count)
+{
+    uint32_t more = world % count;
+
+    return id * (world / count) + (id < more ? id : more);
+}
+
+/* Reads what make_id wrote. */
+static int take_id(const struct rc_call *call, uint32_t maker, char value[VALUE_SIZE], size_t size, char *id,
+                   struct rollcall_error *error)
+{
+    if (size == 1 + sizeof(struct nccl_id) && value[0] == IS_ID) {
+        memcpy(id, value + 1, sizeof(struct nccl_id));
+        return 0;
+    }
+    value[size < VALUE_SIZE ? size : VALUE_SIZE - 1] = '\0';
+    return rc_job_fail(error, ROLLCALL_NO_NCCL, rc_message_entry(RC618)->id,
+                       "rank %u: rank %u makes no NCCL id: %s; put libnccl.so.2 on LD_LIBRARY_PATH; NCCL_DEBUG=WARN "
+                       "says more",
+                       call->rank, maker, size > 1 && value[0] == IS_REASON ? value + 1 : "what it gives is none");
+}
+
+static int get_ids(struct rc_call *call, char *ids, uint32_t count, struct rollcall_error *error)
+{
+    char value[VALUE_SIZE];
+    size_t size;
+
+    /* the own ids first: other ranks wait for them, and making one waits for none */
+    for (uint32_t i = 0; i < count; i++) {
+        if (first_rank(i, call->world, count) != call->rank)
+            continue;
+        size = make_id(value);
+        if (rc_call_say(call, i, (struct rc_str){ value, size }, error) < 0 ||
+            take_id(call, call->rank, value, size, ids + i * sizeof(struct nccl_id), error) < 0)
+            return -1;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t maker = first_rank(i, call->world, count);
+
+        if (maker != call->rank && (rc_call_hear(call, i, maker, value, sizeof(value), &size, error) < 0 ||
+                                    take_id(call, maker, value, size, ids + i * sizeof(struct nccl_id), error) < 0))
+            return -1;
+    }
+    return 0;
+}
+
+int rollcall_nccl_unique_id(const struct rollcall *job, void *id, int timeout_ms, struct rollcall_error *error)
+{
+    struct rc_call call;
+
+    if (!job || !id)
+        return rc_job_fail(error, ROLLCALL_INVALID, "", "rollcall_nccl_unique_id: job or id is NULL");
+    if (rc_call_begin(job, "nccl:id", "rollcall_nccl_unique_id", timeout_ms, &call, error) < 0)
+        return -1;
+    return get_ids(&call, id, 1, error);
+}
+
+int rollcall_nccl_unique_ids(const struct rollcall *job, void *ids, int count, int timeout_ms,
+                             struct rollcall_error *error)
+{
+    struct rc_call call;
+
+    if (!job || !ids)
+        return rc_job_fail(error, ROLLCALL_INVALID, "", "rollcall_nccl_unique_ids: job or ids is NULL");
+    if (rc_call_begin(job, "nccl:ids", "rollcall_nccl_unique_ids", timeout_ms, &call, error) < 0)
+        return -1;
+    if (count < 1 || (uint32_t)count > call.world)
+        return rc_job_fail(error, ROLLCALL_INVALID, "",
+                           "rollcall_nccl_unique_ids: count is not 1 to the number of ranks");
+    return get_ids(&call, ids, (uint32_t)count, error);
+}
