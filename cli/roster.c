@@ -166,23 +166,6 @@ char *cli_exclude_list(const struct rc_blame *blame)
 
 enum { RANKS_SIZE = 24 };
 
-/* A blank line ends each entry. */
-static int split_entries(struct roster *roster)
-{
-    size_t most = 0;
-    char *next;
-
-    for (const char *p = roster->text; (p = strstr(p, "\n\n")); p += 2)
-        most++;
-    roster->roll = calloc(most + 1, sizeof(*roster->roll));
-    if (!roster->roll)
-        return -1;
-    for (char *p = roster->text; (next = strstr(p, "\n\n")); p = next + 2)
-        if (rc_roll_read((struct rc_str){ p, (size_t)(next + 1 - p) }, &roster->roll[roster->count]))
-            roster->count++;
-    return 0;
-}
-
 static int by_node(const void *a, const void *b)
 {
     uint32_t left = ((const struct rc_roll *)a)->node;
@@ -233,7 +216,8 @@ static int read_text(struct roster *roster)
     struct rc_arena arena = { .size = RC_CHECK_ARENA };
 
     arena.base = roster->findings_text = malloc(RC_CHECK_ARENA);
-    if (!arena.base || split_entries(roster) < 0)
+    roster->roll = rc_roll_read_all(roster->text, &roster->count);
+    if (!arena.base || !roster->roll)
         return fail_memory("read");
     if (roster->count == 0) {
         console_fail("no node of step %s has answered yet", roster->step);

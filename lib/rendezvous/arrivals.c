@@ -7,6 +7,7 @@
 
 #include "base/pairs.h"
 #include "launcher/hosts.h"
+#include "rendezvous/missing.h"
 #include "roll/names.h"
 
 #define REACHED "reached="
@@ -63,58 +64,6 @@ int64_t rc_arrivals_due(const struct rc_arrivals *arrivals)
     return arrivals->first + arrivals->seconds * INT64_C(1000);
 }
 
-/* Counts the missing tasks of one node. */
-static uint32_t count_missing(const struct rc_arrivals *arrivals, const struct rc_roll *roll)
-{
-    struct rc_str rest = roll->tasks;
-    uint32_t first, last;
-    uint32_t missing = 0;
-
-    while (rc_roll_next_range(&rest, &first, &last))
-        for (uint32_t task = first; task <= last && task < arrivals->tasks; task++)
-            missing += !arrivals->come[task];
-    return missing;
-}
-
-/* `range` has room for half of `all`, and one more. */
-static size_t find_missing(const bool *come, uint32_t all, struct rc_range *range)
-{
-    size_t ranges = 0;
-
-    for (uint32_t i = 0; i < all; i++) {
-        if (come[i])
-            continue;
-        if (i == 0 || come[i - 1])
-            range[ranges++].first = i;
-        range[ranges - 1].last = i;
-    }
-    return ranges;
-}
-
-/* Returns " on n[2-3]", or "" unless the nodes of all missing tasks are known. *one gets
- * the name of one of these nodes, without a domain, as Slurm takes it. */
-static const char *name_hosts(const struct rc_arrivals *arrivals, struct rc_namer *namer, struct rc_member *member,
-                              const struct rc_roll *rolls, size_t count, struct rc_str *one)
-{
-    uint32_t known = 0;
-    size_t members = 0;
-    const char *hosts;
-    struct rc_str rest;
-
-    for (size_t i = 0; i < count; i++) {
-        uint32_t missing = count_missing(arrivals, &rolls[i]);
-
-        known += missing;
-        if (missing)
-            member[members++] = (struct rc_member){ .roll = &rolls[i] };
-    }
-    if (!members || known != arrivals->tasks - arrivals->count)
-        return "";
-    hosts = rc_name_hosts(namer, member, members);
-    *one = rc_str_split(namer->host[0], '.', &rest);
-    return rc_format(&namer->text, " on %s", hosts);
-}
-
 /* The command that shows an administrator the processes on a node; "" outside of Slurm. */
 static const char *process_command(const struct rc_arrivals *arrivals, struct rc_namer *namer, struct rc_str host)
 {
@@ -127,27 +76,16 @@ static const char *process_command(const struct rc_arrivals *arrivals, struct rc
 static const char *name_missing(const struct rc_arrivals *arrivals, const struct rc_roll *rolls, size_t count,
                                 struct rc_namer *namer, struct rc_arena *arena)
 {
-    struct rc_range *range = calloc(arrivals->tasks / 2 + 1, sizeof(*range));
-    struct rc_member *member = calloc(count + 1, sizeof(*member));
     struct rc_str host = RC_ABSENT;
-    const char *text = NULL;
+    const char *missing = rc_missing_name("task", arrivals->come, arrivals->tasks, rolls, count, namer, &host);
 
-    namer->host = calloc(count + 1, sizeof(*namer->host));
-    if (range && member && namer->host) {
-        size_t ranges = find_missing(arrivals->come, arrivals->tasks, range);
-        const char *tasks = rc_name_ranges(namer, "task", range, ranges);
-        const char *hosts = name_hosts(arrivals, namer, member, rolls, count, &host);
-
-        text = rc_format(arena,
-                         "%u s after the first, %u of %u tasks have reached init_process_group, but not %s%s; see what "
-                         "they print and do (%spy-spy dump --pid PID); a smaller world on purpose: watch=on",
-                         arrivals->seconds, arrivals->count, arrivals->tasks, tasks, hosts,
-                         process_command(arrivals, namer, host));
-    }
-    free(range);
-    free(member);
-    free(namer->host);
-    return text;
+    if (!missing)
+        return NULL;
+    return rc_format(arena,
+                     "%u s after the first, %u of %u tasks have reached init_process_group, but not %s; see what "
+                     "they print and do (%spy-spy dump --pid PID); a smaller world on purpose: watch=on",
+                     arrivals->seconds, arrivals->count, arrivals->tasks, missing,
+                     process_command(arrivals, namer, host));
 }
 
 const char *rc_arrivals_say(struct rc_arrivals *arrivals, const struct rc_roll *rolls, size_t count, int64_t now,
@@ -236,7 +174,7 @@ static const char *name_silent(const struct rc_callers *callers, struct rc_namer
     if (callers->hosts.p)
         text = rc_name_absent_hosts(namer, callers->hosts, callers->called, callers->nodes);
     else if (range)
-        text = rc_name_ranges(namer, "node", range, find_missing(callers->called, callers->nodes, range));
+        text = rc_name_ranges(namer, "node", range, rc_missing_ranges(callers->called, callers->nodes, range));
     free(range);
     return text;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "roll/roll.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/pairs.h"
 
 static const struct rc_item_row item_rows[] = {
@@ -223,6 +226,25 @@ static bool read_entry(struct rc_str text, const struct rc_form *as, struct rc_r
 bool rc_roll_read(struct rc_str text, struct rc_roll *roll)
 {
     return read_entry(text, &form, roll);
+}
+
+struct rc_roll *rc_roll_read_all(const char *text, size_t *count)
+{
+    size_t read = 0;
+    size_t most = 0;
+    const char *next;
+    struct rc_roll *rolls;
+
+    for (const char *p = text; (p = strstr(p, "\n\n")); p += 2)
+        most++;
+    rolls = calloc(most + 1, sizeof(*rolls));
+    if (!rolls)
+        return NULL;
+    for (const char *p = text; (next = strstr(p, "\n\n")); p = next + 2)
+        if (rc_roll_read((struct rc_str){ p, (size_t)(next + 1 - p) }, &rolls[read]))
+            read++;
+    *count = read;
+    return rolls;
 }
 
 bool rc_roll_read_foreign(struct rc_str text, struct rc_roll *roll)

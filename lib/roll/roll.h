@@ -2,7 +2,7 @@
 /* roll.h - what the nodes of a launch tell each other: an entry of each node, and one answer for all.
  *
  * Both are lines NAME=VALUE (pairs.h), the first of which says what the text is.
- * Pure: reads the text, writes the caller's struct or arena.
+ * Pure: reads the text, writes the caller's struct or arena; rc_roll_read_all alone allocates.
  *
  * An entry, RC_ROLL_SIZE bytes at most:
  *   roll=1
@@ -138,6 +138,10 @@ const char *rc_roll_write(const struct rc_roll *roll, struct rc_arena *arena);
  * `has`, and it holds a scope, a host, node < nodes, 0 < nodes <= world <= RC_MAX_TASKS, tasks that are ranks of that
  * world, and GPUs of these tasks. */
 bool rc_roll_read(struct rc_str text, struct rc_roll *roll);
+
+/* Reads a whole roll, which has a blank line after each entry, and leaves out what is no entry. Returns *count of them,
+ * to be freed; NULL without memory. */
+struct rc_roll *rc_roll_read_all(const char *text, size_t *count);
 
 /* Reads the common names of an entry of another version, and that it has a version. *roll is foreign. */
 bool rc_roll_read_foreign(struct rc_str text, struct rc_roll *roll);
