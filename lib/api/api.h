@@ -36,12 +36,20 @@ struct rc_call {
 int rc_call_begin(const struct rollcall *job, const char *name, const char *title, int timeout_ms, struct rc_call *call,
                   struct rollcall_error *error);
 
-/* Puts a part into the store. -1, with *error, where another task has put it already, or on failure. */
+/* Puts a part into the store: 1. Returns 0 where another process has put it already; the first byte of what stands
+ * there goes to *standing, which may be NULL. -1, with *error, on failure. */
+int rc_call_put(struct rc_call *call, uint32_t part, struct rc_str value, char *standing, struct rollcall_error *error);
+
+/* The same of a part that is the root's: 0, or -1 also where another task has put it already. */
 int rc_call_say(struct rc_call *call, uint32_t part, struct rc_str value, struct rollcall_error *error);
 
-/* Waits until `root` has put a part. Writes up to `room` bytes of it, and to *size its whole size. 0 or -1. */
+/* Waits until `root` has put a part. Writes up to `room` bytes of it, and to *size its whole size. 0 or -1. Root may be
+ * RC_UNKNOWN: then a part that comes too late is no failure, but 1. */
 int rc_call_hear(struct rc_call *call, uint32_t part, uint32_t root, void *value, size_t room, size_t *size,
                  struct rollcall_error *error);
+
+/* Fails with RC617; `who` is as in "rank 3 has not called it". */
+int rc_call_fail_late(const struct rc_call *call, const char *who, struct rollcall_error *error);
 
 struct rollcall {
     struct rollcall_variable variable[RC_PLAN_MAX];

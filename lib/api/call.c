@@ -268,7 +268,8 @@ static int visit_store(struct rc_call *call, const char *where, uint64_t program
     if (arena.full || !rc_endpoint_read(rc_str(where), &endpoint))
         return -EINVAL;
     if (errand->put.p)
-        return rc_store_client_put(&endpoint, key, errand->put, milliseconds_left(call->deadline), NULL, 0, NULL);
+        return rc_store_client_put(&endpoint, key, errand->put, milliseconds_left(call->deadline), errand->value,
+                                   errand->room, &errand->size);
     return rc_store_client_get(&endpoint, key, milliseconds_left(call->deadline), errand->value, errand->room,
                                &errand->size);
 }
@@ -294,10 +295,19 @@ static int run_errand(struct rc_call *call, struct errand *errand, char where[RC
     }
 }
 
-/* `root` is the rank that puts the value, if this call gets it. */
+int rc_call_fail_late(const struct rc_call *call, const char *who, struct rollcall_error *error)
+{
+    return rc_job_fail(error, ROLLCALL_TIMEOUT, rc_message_entry(RC617)->id,
+                       "rank %u: %s: %s within %u s; look at the output there, or give a larger timeout; all ranks "
+                       "make the same calls in the same order",
+                       call->rank, call->title, who, call->seconds);
+}
+
+/* `root` is the rank that puts the value, if this call gets it; RC_UNKNOWN: 1 is returned where it comes too late. */
 static int settle_errand(struct rc_call *call, struct errand *errand, uint32_t root, struct rollcall_error *error)
 {
     char where[RC_DISCOVERY_TEXT];
+    char who[64];
     bool reached;
     int rc = run_errand(call, errand, where, &reached);
 
@@ -308,18 +318,25 @@ static int settle_errand(struct rc_call *call, struct errand *errand, uint32_t r
             error, ROLLCALL_NO_WAY, rc_message_entry(RC616)->id,
             "rank %u: %s: no way to the other tasks: %.*s; start them with srun --ddp or srun --mpi=pmix", call->rank,
             call->title, REASON_MAX, where);
-    if (rc == -ETIMEDOUT && !call->lost && (reached ? !errand->put.p : call->job->discovery.kind != RC_DISCOVERY_SRUN))
-        return rc_job_fail(error, ROLLCALL_TIMEOUT, rc_message_entry(RC617)->id,
-                           "rank %u: %s: rank %u has not called it within %u s; see what keeps it there, or give a "
-                           "larger timeout; all ranks make the same calls in the same order",
-                           call->rank, call->title, reached ? root : 0, call->seconds);
-    return fail_gone(call, rc, error);
+    if (rc != -ETIMEDOUT || call->lost ||
+        (reached ? errand->put.p != NULL : call->job->discovery.kind == RC_DISCOVERY_SRUN))
+        return fail_gone(call, rc, error);
+    if (reached && root == RC_UNKNOWN)
+        return 1;
+    snprintf(who, sizeof(who), "rank %u has not called it", reached ? root : 0);
+    return rc_call_fail_late(call, who, error);
+}
+
+int rc_call_put(struct rc_call *call, uint32_t part, struct rc_str value, char *standing, struct rollcall_error *error)
+{
+    struct errand errand = { .part = part, .put = value, .value = standing, .room = 1 };
+
+    return call->process ? settle_errand(call, &errand, call->rank, error) : 1;
 }
 
 int rc_call_say(struct rc_call *call, uint32_t part, struct rc_str value, struct rollcall_error *error)
 {
-    struct errand errand = { .part = part, .put = value };
-    int rc = call->process ? settle_errand(call, &errand, call->rank, error) : 1;
+    int rc = rc_call_put(call, part, value, NULL, error);
 
     if (rc == 0)
         return rc_job_fail(error, ROLLCALL_CONTRADICTION, rc_message_entry(RC619)->id,
@@ -335,5 +352,5 @@ int rc_call_hear(struct rc_call *call, uint32_t part, uint32_t root, void *value
     int rc = settle_errand(call, &errand, root, error);
 
     *size = errand.size;
-    return rc < 0 ? -1 : 0;
+    return rc;
 }

@@ -258,6 +258,22 @@ ROLLCALL_API int rollcall_broadcast(const struct rollcall *job, const char *name
  *    srun --ddp, until rank 0's process does.
  */
 
+ROLLCALL_API int rollcall_allgather(const struct rollcall *job, const char *name, const void *data, size_t size,
+                                    void *all, int timeout_ms, struct rollcall_error *error);
+/*
+ *  Gives the [size] bytes at [data] of every rank, ROLLCALL_BROADCAST_MAX at
+ *    most, to all ranks of the job: writes them to [all], one after the other in
+ *    the order of the ranks, world size times [size] bytes. [data] may be
+ *    this rank's own place there. All ranks give the same name, as above, and
+ *    size. A broadcast of the same name is another call.
+ *  It is a barrier: no rank returns before each has made the call. Of size 0
+ *    it is no more than that. Where a rank has not come when the time of another
+ *    is over, the call fails in all ranks with ROLLCALL_TIMEOUT, in one that
+ *    comes later, too; the text names who has not come, and under srun --ddp the
+ *    node. Where it fails, some of [all] may have been written.
+ *  Twice the bytes stay where a broadcast's do.
+ */
+
 ROLLCALL_API int rollcall_nccl_unique_id(const struct rollcall *job, void *id, int timeout_ms,
                                          struct rollcall_error *error);
 /*

@@ -5,6 +5,10 @@
 
 #include <stdlib.h>
 
+#include "rendezvous/client.h"
+
+enum { ROLL_MS = 5000 };
+
 /* Counts the missing tasks of one node. */
 static uint32_t count_missing(const struct rc_roll *roll, const bool *come, uint32_t all)
 {
@@ -81,4 +85,26 @@ const char *rc_missing_name(const char *what, const bool *come, uint32_t all, co
     free(member);
     free(namer->host);
     return text;
+}
+
+bool rc_missing_ask(const struct rc_endpoint *server, const bool *come, uint32_t all, struct rc_arena *arena)
+{
+    uint32_t missing = count_all(come, all);
+    struct rc_reply reply = { .text = NULL };
+    struct rc_roll *rolls = NULL;
+    struct rc_namer namer;
+    struct rc_str one;
+    size_t count = 0;
+    const char *ranks;
+
+    if (!missing)
+        return false;
+    if (server && rc_client_request(server, RC_STR(RC_SERVER_QUESTION), ROLL_MS, &reply, NULL) == 0)
+        rolls = rc_roll_read_all(reply.text, &count);
+    rc_namer_reset(&namer);
+    ranks = rc_missing_name("rank", come, all, rolls, count, &namer, &one);
+    rc_format(arena, "%s %s not called it", ranks ? ranks : "a rank", ranks && missing > 1 ? "have" : "has");
+    free(rolls);
+    free(reply.text);
+    return true;
 }

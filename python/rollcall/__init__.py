@@ -51,6 +51,10 @@ Anything else that one rank knows and the others need at their start:
 
     >>> folder = rollcall.broadcast("folder", b"/scratch/run-7" if me.rank == 0 else None)
 
+And what each of them has to tell all others:
+
+    >>> hosts = rollcall.allgather("hosts", os.uname().nodename.encode())
+
 Each of these calls meets the other ranks' calls in order, the first the first and so on. How the ranks find each
 other, and what has to live how long, is in rollcall.h.
 """
@@ -61,14 +65,14 @@ import ctypes
 import os
 import sys
 import time
-from typing import Dict, List, NamedTuple, Optional, TextIO, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, TextIO, Tuple
 
 from . import _library
 from ._library import Error, Identity, Message, Timeout
 
 __all__ = [
     "Applied", "Error", "Identity", "Message", "Plan", "Timeout",
-    "apply", "broadcast", "identity", "nccl_unique_id", "nccl_unique_ids", "plan", "show", "version",
+    "allgather", "apply", "broadcast", "identity", "nccl_unique_id", "nccl_unique_ids", "plan", "show", "version",
 ]
 
 # python/makewheel.py and the build write the number
@@ -91,6 +95,12 @@ def _milliseconds(timeout: float) -> int:
     if not timeout > 0:
         raise ValueError("timeout is not above 0")
     return max(1, int(min(timeout * 1000, 2**31 - 1)))
+
+
+def _clock(timeout: float) -> Callable[[], int]:
+    """The milliseconds that are left: all pieces of a call have one deadline."""
+    deadline = time.monotonic() + _milliseconds(timeout) / 1000
+    return lambda: _milliseconds(max(deadline - time.monotonic(), 0.001))
 
 
 def version() -> str:
@@ -226,7 +236,7 @@ def broadcast(name: str, data: Optional[bytes] = None, root: int = 0, timeout: f
     bytes: the size in 8, the lowest byte first, and 16 letters. Then it gets pieces of at most 16384, whose name is
     that of the call, its first 47 letters at most, a dot and these 16.)
     """
-    deadline = time.monotonic() + _milliseconds(timeout) / 1000
+    left = _clock(timeout)
     with _library.Job() as job:
         own = (job.number("rank") or 0) == root
         if own and data is None:
@@ -235,8 +245,7 @@ def broadcast(name: str, data: Optional[bytes] = None, root: int = 0, timeout: f
 
         def give(name: str, piece: bytearray) -> None:
             view = (ctypes.c_char * len(piece)).from_buffer(piece)
-            left = _milliseconds(max(deadline - time.monotonic(), 0.001))
-            job.call("broadcast", name.encode(), view, len(piece), root, left)
+            job.call("broadcast", name.encode(), view, len(piece), root, left())
 
         # the pieces have a name that no other broadcast has: a rank that misses some takes none of them for another's
         head = bytearray(len(content).to_bytes(8, "little") + os.urandom(8).hex().encode())
@@ -249,6 +258,36 @@ def broadcast(name: str, data: Optional[bytes] = None, root: int = 0, timeout: f
             give(name_of_pieces, piece)
             whole += piece
         return bytes(whole)
+
+
+def allgather(name: str, data: bytes, timeout: float = 300.0) -> List[bytes]:
+    """The bytes that each rank gives, of any size, in all ranks: a list in the order of the ranks.
+
+    name is as for broadcast. No rank returns before all have made the call, so allgather("here", b"") is a barrier.
+    Where one has not made it when the time of another is over, Timeout is raised in all, and names it. What was
+    gathered stays until the launch ends, and counts twice. (A rank that is written in C gives and gets 16 bytes: the
+    size in 8, the lowest byte first, and 8 of its choice. Then all give pieces of at most 16384, as long as the
+    longest; their name is that of the call, its first 47 letters at most, a dot and rank 0's choice in hexadecimal.)
+    """
+    left, content = _clock(timeout), bytes(data)
+    with _library.Job() as job:
+        world = job.number("world_size") or 1
+
+        def give(name: str, piece: bytes) -> List[bytes]:
+            every = ctypes.create_string_buffer(len(piece) * world)
+            job.call("allgather", name.encode(), piece, len(piece), every, left())
+            raw = every.raw
+            return [raw[i : i + len(piece)] for i in range(0, len(raw), len(piece))]
+
+        heads = give(name, len(content).to_bytes(8, "little") + os.urandom(8))
+        sizes = [int.from_bytes(head[:8], "little") for head in heads]
+        name_of_pieces = f"{name[:47]}.{heads[0][8:].hex()}"
+        wholes = [bytearray() for _ in sizes]
+        for begin in range(0, max(sizes), _PIECE):
+            length = min(_PIECE, max(sizes) - begin)
+            for whole, piece in zip(wholes, give(name_of_pieces, content[begin : begin + length].ljust(length, b"\0"))):
+                whole += piece
+        return [bytes(whole[:size]) for whole, size in zip(wholes, sizes)]
 
 
 def nccl_unique_id(timeout: float = 300.0) -> bytes:

@@ -114,6 +114,7 @@ def load() -> ctypes.CDLL:
         "destroy": (None, [job]),
         "hold_port": (number, [job, ctypes.POINTER(number), error]),
         "broadcast": (number, [job, text, buffer, size, number, number, error]),
+        "allgather": (number, [job, text, text, size, buffer, number, error]),
         "nccl_unique_id": (number, [job, buffer, number, error]),
         "nccl_unique_ids": (number, [job, buffer, number, number, error]),
     }

@@ -75,7 +75,9 @@ in_folder()
     [ "$(env -u PYTHONPATH python3 -I optional.py)" = 'rank 0 of 1' ]
     page_blocks "$top/docs/developer.md" python 3 > bytes.py
     [ "$(env "${task[@]}" python3 bytes.py)" = 'rank 0: /scratch/run-7' ]
-    ! page_blocks "$top/docs/developer.md" python 4 || { echo "nobody runs this program"; return 1; }
+    page_blocks "$top/docs/developer.md" python 4 > hosts.py
+    [ "$(env "${task[@]}" python3 hosts.py)" = '1 ranks on 1 nodes' ]
+    ! page_blocks "$top/docs/developer.md" python 5 || { echo "nobody runs this program"; return 1; }
 }
 
 @test "docs/developer.md: CMake finds the library for C++" {

@@ -3,6 +3,7 @@
  *
  *   library own         the process's own environment, as NAME VALUE lines
  *   library calls       what every function does with what it should not get
+ *   library gather SIZE every rank's bytes, so many of each, "gather BYTES", or how that fails
  *   library share ROOT  broadcasts, and an NCCL id where there is NCCL: "share TEXT", "id BYTES"
  */
 #include <rollcall.h>
@@ -164,10 +165,40 @@ static int wrong_shares(void)
     CHECK(rollcall_broadcast(job, "x", data, 3, 1, 0, NULL) == -1);
     CHECK(rollcall_broadcast(job, "x", data, 3, -1, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
     CHECK(rollcall_broadcast(job, "x", data, 3, 0, 0, NULL) == 0 && strcmp(data, "abc") == 0);
+    CHECK(rollcall_allgather(NULL, "x", data, 3, id, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
+    CHECK(rollcall_allgather(job, "a b", data, 3, id, 0, NULL) == -1);
+    CHECK(rollcall_allgather(job, "x", NULL, 3, id, 0, NULL) == -1);
+    CHECK(rollcall_allgather(job, "x", data, 3, NULL, 0, NULL) == -1);
+    CHECK(rollcall_allgather(job, "x", data, ROLLCALL_BROADCAST_MAX + 1, id, 0, NULL) == -1);
+    CHECK(rollcall_allgather(job, "x", NULL, 0, NULL, 0, NULL) == 0);
+    CHECK(rollcall_allgather(job, "x", data, 4, id, 0, NULL) == 0 && strcmp(id, "abc") == 0);
+    CHECK(rollcall_allgather(job, "x", id, 4, id, 0, NULL) == 0 && strcmp(id, "abc") == 0);
     CHECK(rollcall_nccl_unique_id(NULL, id, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
     CHECK(rollcall_nccl_unique_id(job, NULL, 0, NULL) == -1);
     CHECK(rollcall_nccl_unique_ids(job, id, 0, 0, NULL) == -1);
     CHECK(rollcall_nccl_unique_ids(job, id, 2, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
+    rollcall_destroy(job);
+    return failures;
+}
+
+/* The bytes are at their own place of all. */
+static int gather(size_t size)
+{
+    struct rollcall_error error;
+    struct rollcall *job;
+    char *all;
+    int failed;
+
+    CHECK(rollcall_create(NULL, &job, NULL) == 0);
+    all = (char *)calloc((size_t)rollcall_world_size(job), size + 1);
+    CHECK(all != NULL);
+    memset(all + (size_t)rollcall_rank(job) * size, 'a' + rollcall_rank(job), size);
+    failed = rollcall_allgather(job, "all", all + (size_t)rollcall_rank(job) * size, size, all, 60000, &error);
+    if (failed)
+        printf("%d %s\n", error.code, error.text);
+    else
+        printf("gather %s\n", all);
+    free(all);
     rollcall_destroy(job);
     return failures;
 }
@@ -206,6 +237,8 @@ static int share(int root)
 
 int main(int argc, char **argv)
 {
+    if (argc > 2 && strcmp(argv[1], "gather") == 0)
+        return gather((size_t)atoi(argv[2]));
     if (argc > 2 && strcmp(argv[1], "share") == 0)
         return share(atoi(argv[2]));
     return argc > 1 && strcmp(argv[1], "own") == 0 ? own() : calls() + wrong_shares();

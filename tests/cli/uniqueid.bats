@@ -2,79 +2,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What the ranks of one node tell each other: NCCL ids with the real libnccl, and broadcasts, in C and in Python.
 
-load helper
+load ranks
 
 setup_file()
 {
-    load helper
-    export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
-    read -ra link <<< "$(pkg-config --cflags --libs rollcall)"
-    "${CC:-cc}" "-DVERSION=\"\"" "$BATS_TEST_DIRNAME/library.c" -o "$BATS_FILE_TMPDIR/library" "${link[@]}"
+    load ranks
+    build_library
 }
 
 setup()
 {
-    # what tells one launch by hand from another
-    port=$(free_port)
     ring=$top/tests/cluster/programs/unique_id.py
-    # does what it is given; how that fails is a line
-    does=(python3 -c 'import sys, rollcall
-try:
-    print(eval(sys.argv[1]))
-except rollcall.Error as error:
-    print(error.code, error)')
 }
 
 teardown()
 {
-    local pid
-    for pid in "${started[@]}"; do
-        kill "$pid" 2> /dev/null || true
-    done
+    end_ranks
 }
 
 need_nccl_here()
 {
     [ -e "${ROLLCALL_NCCL:-$top/build/nccl}/libnccl.so.2" ] || skip 'there is no NCCL'
     nccl=${ROLLCALL_NCCL:-$top/build/nccl}
-}
-
-# here CMD...: with the library, the module and, where a test has asked for it, NCCL
-here()
-{
-    with LD_LIBRARY_PATH="$prefix/lib${nccl:+:$nccl}" PYTHONPATH="$prefix/share/rollcall/python" \
-        PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-        timeout 100 "$@"
-}
-
-# by_hand RANK SIZE CMD...: one of so many on this node
-by_hand()
-{
-    local rank=$1 size=$2
-    shift 2
-    here env "RANK=$rank" "WORLD_SIZE=$size" "LOCAL_RANK=$rank" "LOCAL_WORLD_SIZE=$size" MASTER_ADDR=127.0.0.1 \
-        "MASTER_PORT=$port" "$@"
-}
-
-# begin RANK SIZE CMD...: the same, meanwhile; what it says goes to rank.RANK, its number to started
-begin()
-{
-    by_hand "$@" > "$BATS_TEST_TMPDIR/rank.$1" 2>&1 3>&- &
-    started+=($!)
-}
-
-# ended: the last one of them has, with status 0
-ended()
-{
-    wait "${started[-1]}" || { cat "$BATS_TEST_TMPDIR"/rank.*; return 1; }
-}
-
-# two CMD...: it is both ranks on this node; what rank 0 says is in output
-two()
-{
-    begin 1 2 "$@"
-    run -0 by_hand 0 2 "$@"
-    ended
 }
 
 # alike COUNT OUTPUT: so many ranks have said the same ids, and no id twice
@@ -156,17 +105,6 @@ for call in lambda: rollcall.broadcast("no name", b""), lambda: rollcall.broadca
 PYTHON
     two python3 "$BATS_TEST_TMPDIR/share.py"
     [ "$output" = "$(cat "$BATS_TEST_TMPDIR/rank.1")" ]
-}
-
-# fails CODE TEXT CMD...: what CMD does in Python fails with this code, and one line that has the text
-fails()
-{
-    local code=$1 text=$2
-    shift 2
-    run -0 "$@"
-    echo "$output"
-    [ "$(wc -l <<< "$output")" -eq 1 ]
-    [[ $output == "$code "*"$text"* ]]
 }
 
 @test "rank 0 never calls: one line, within the time" {
@@ -284,7 +222,7 @@ rollcall.broadcast("x", b"the second")'
     ended
     port=$(free_port)
     begin 0 2 python3 -c 'import rollcall; rollcall.broadcast("x", b"123")'
-    fails 1 'RC619: rank 1: rollcall_broadcast("x"): rank 0 gives 24 bytes and this one takes 3; give all ranks the same size' \
+    fails 1 'RC619: rank 1: rollcall_broadcast("x"): rank 0 gives 24 bytes and rank 1 takes 3; give all ranks the same size' \
         by_hand 1 2 "${does[@]}" '[j.call("broadcast", b"x", b"abc", 3, 0, 60000) for j in [rollcall._library.Job().__enter__()]]'
 }
 

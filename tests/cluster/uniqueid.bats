@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # uniqueid.bats - the ranks of several nodes get one NCCL id from rollcall, and NCCL's own root in rank 0 answers them.
+# And what each of them says.
 
 load helpers
 load faults
@@ -83,6 +84,44 @@ except rollcall.Error as error:
         [ "$SLURM_PROCID" -ne 0 ] || exit 0
         exec python -c "import rollcall; rollcall.nccl_unique_id(timeout=1)"'
     said 'Timeout: RC617: rank 1: rollcall_nccl_unique_id: rank 0 has not called it within 1 s; '
+}
+
+# gathers COUNT LAUNCH...: every one of so many ranks has what all of them say
+gathers()
+{
+    attempt 120 "${@:2}" python -c 'import os, rollcall
+me = rollcall.identity()
+got = rollcall.allgather("all", os.uname().nodename.encode() * me.rank, timeout=100)
+nodes = {one[:2] for one in got[1:]}
+assert [len(one) for one in got] == [2 * rank for rank in range(me.world_size)] and nodes <= {b"n1", b"n2"}, got
+os.write(1, b"gathered %d of %d\n" % (me.rank, len(got)))'
+    succeeded || return 1
+    [ "$(grep -cE "^gathered [0-9]+ of $1\$" "$out")" -eq "$1" ] || explain "not $1 ranks have gathered"
+}
+
+# bats test_tags=series
+@test "allgather: 2 to 64 tasks, by srun's server and over PMIx" {
+    for tasks in 2 8 64; do
+        gathers $tasks srun --ddp=exchange="$([ "$mpi" = none ] && echo auto || echo srun)" -N2 -n$tasks --overcommit
+        [ "$mpi" = none ] || gathers $tasks srun --mpi=pmix -N2 -n$tasks --overcommit
+    done
+}
+
+@test "allgather: all tasks name the one that never comes, and its node" {
+    late='import os, rollcall
+rollcall.allgather("begun", b"", timeout=100)
+try:
+    os.environ["SLURM_PROCID"] == "3" or rollcall.allgather("all", b"", timeout=5)
+except rollcall.Timeout as error:
+    os.write(1, b"%s\n" % str(error).encode())
+rollcall.broadcast("over", b"", timeout=100)'
+    attempt 120 srun --ddp=exchange="$([ "$mpi" = none ] && echo auto || echo srun)" -N2 -n4 python -c "$late"
+    [ "$(grep -cE '^RC617: rank [0-2]: rollcall_allgather\("all"\): rank 3 on n2 has not called it within 5 s; ' "$out")" -eq 3 ] ||
+        explain 'not three ranks name it'
+    [ "$mpi" != none ] || return 0
+    attempt 120 srun --mpi=pmix -N2 -n4 python -c "$late"
+    [ "$(grep -cE '^RC617: rank [0-2]: rollcall_allgather\("all"\): rank 3 has not called it within 5 s; ' "$out")" -eq 3 ] ||
+        explain 'not three ranks name it over PMIx'
 }
 
 # bats test_tags=all
