@@ -20,6 +20,11 @@ environment that env:// wants, and the master port held for rank 0 until torch l
     >>> rollcall.apply()
     >>> torch.distributed.init_process_group("nccl")
 
+The same script on a laptop, as `python train.py`, where no launcher is: a job of one process.
+
+    >>> rollcall.apply(alone=True)
+    >>> torch.distributed.init_process_group("gloo")
+
 And what would rollcall set for it, and why? As text, which `python -m rollcall` prints as well, and as data:
 
     >>> rollcall.show()
@@ -63,6 +68,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import socket
 import sys
 import time
 from typing import Callable, Dict, List, NamedTuple, Optional, TextIO, Tuple
@@ -177,25 +183,57 @@ def _put(name: str, value: Optional[str]) -> None:
         os.environ[name] = value
 
 
-def apply() -> Applied:
+def _change(wanted: Dict[str, Optional[str]]) -> Dict[str, Optional[str]]:
+    """Changes os.environ; what these variables were before."""
+    before = {name: os.environ.get(name) for name in wanted}
+    for name, value in wanted.items():
+        _put(name, value)
+    return before
+
+
+def _apply_alone(me: Identity, messages: Tuple[Message, ...]) -> Applied:
+    """A job of this process, where nothing is left of a launcher: the other tasks of that would be alone as well."""
+    left = [f"{name} is set" for name in os.environ if name.endswith(("RANK", "PROCID", "WORLD_SIZE"))]
+    why = [f"{one.id}: {one.text}" for one in messages] + left + [f"{me.launcher} is there"]
+    if me.launcher is not None or left:
+        raise Error(1, f"this process is no task of a job, and not alone either: {why[0]}; start it with srun, "
+                       "mpirun or torchrun; or unset what is left of a launcher")
+    holder = socket.socket()
+    holder.bind(("127.0.0.1", 0))
+    # from here on torch's listener gets the port, and no program that wants any free one
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    addr, port = holder.getsockname()
+    me = me._replace(rank=0, world_size=1, local_rank=0, local_world_size=1, node_rank=0, nnodes=1, master_addr=addr,
+                     master_port=port)
+    names = ("rank", "world_size", "local_rank", "local_world_size", "master_addr", "master_port")
+    before = _change({name.upper(): str(getattr(me, name)) for name in names})
+    print("rollcall: there is no launcher: this process is alone, rank 0 of 1", file=sys.stderr)
+    return Applied(me, before, holder.detach())
+
+
+def apply(alone: bool = False) -> Applied:
     """Puts into os.environ what rollcall exec would set, takes away what must go, and holds the master port in rank 0.
 
     Call it before torch.distributed.init_process_group(), best before torch is imported: torch and CUDA read some of
-    the variables then. Without a launcher it changes nothing. The port is held until the process ends, or until
-    release(); torch's own store may listen there meanwhile, other programs get another port. Rank 0 prints what is
-    wrong but does not keep the job from running. Raises Error, with nothing changed, as identity() does, and where the
-    port is taken or the master address is another node's.
+    the variables then. The port is held until the process ends, or until release(); torch's own store may listen there
+    meanwhile, other programs get another port. Rank 0 prints what is wrong but does not keep the job from running.
+    Raises Error, with nothing changed, as identity() does, and where the port is taken or the master address is
+    another node's.
 
         with rollcall.apply() as applied:
             train(applied.identity)
+
+    Without a launcher it changes nothing, so that init_process_group() fails; with alone=True the process is rank 0 of
+    1 then, and says so on stderr. It never is where a launcher was recognised, in a batch script for instance, or where
+    a variable is left of one (its name ends with RANK, PROCID or WORLD_SIZE): that is an Error. Otherwise each task of
+    a launch that has lost its variables would train alone.
     """
     with _library.Job() as job:
         me, port = _by_hand(job.identity()), ctypes.c_int(-1)
+        if alone and me.mode == "none" and me.rank is None:
+            return _apply_alone(me, job.messages())
         job.call("hold_port", ctypes.byref(port))
-        wanted = {name: value for action, name, value, *_ in job.variables() if action != "keep"}
-        before = {name: os.environ.get(name) for name in wanted}
-        for name, value in wanted.items():
-            _put(name, value)
+        before = _change({name: value for action, name, value, *_ in job.variables() if action != "keep"})
         if not me.rank:
             for message in job.messages():
                 if message.level == "warning":

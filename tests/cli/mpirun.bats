@@ -88,14 +88,14 @@ PYTHON
     [ "$(grep '^rank' <<< "$output" | sort)" = $'rank 0 sum 3\nrank 1 sum 3' ]
 }
 
-@test "torch: rollcall.apply() in the script is all that plain mpirun needs" {
+@test "torch: rollcall.apply() in the script is all that plain mpirun needs, and a laptop" {
     python=${PYTHON:-python3}
     "$python" -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("torch") is None)' ||
         skip "PYTHON has no torch"
     cat > "$BATS_TEST_TMPDIR/reduce.py" <<'PYTHON'
 import datetime, os, socket
 import rollcall
-applied = rollcall.apply()
+applied = rollcall.apply(alone=True)
 port = int(os.environ["MASTER_PORT"])
 if applied.identity.rank == 0:  # the port is nobody else's, and torch listens there all the same
     try:
@@ -112,8 +112,13 @@ os.write(1, f"rank {dist.get_rank()} sum {int(t.item())}\n".encode())
 dist.destroy_process_group()
 os._exit(0)  # see tests/cluster/programs/toy.py: a thread of gloo's may abort while Python ends
 PYTHON
-    run -0 --separate-stderr env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1 \
-        PYTHONPATH="$prefix/share/rollcall/python" timeout 120 mpirun --oversubscribe -np 2 "$python" "$BATS_TEST_TMPDIR/reduce.py"
+    script=("$python" "$BATS_TEST_TMPDIR/reduce.py")
+    alone=(env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
+        PYTHONPATH="$prefix/share/rollcall/python" timeout 120)
+    run -0 --separate-stderr "${alone[@]}" mpirun --oversubscribe -np 2 "${script[@]}"
     echo "$output"
     [ "$(grep '^rank\|^held' <<< "$output" | sort | xargs)" = 'held rank 0 sum 3 rank 1 sum 3' ]
+    run -0 --separate-stderr "${alone[@]}" "${script[@]}"
+    [ "$(sort <<< "$output" | xargs)" = 'held rank 0 sum 1' ]
+    [[ $stderr == *'rollcall: there is no launcher: this process is alone, rank 0 of 1'* ]]
 }

@@ -141,6 +141,51 @@ rollcall.apply()'
     [ -z "$stderr" ]
 }
 
+@test "apply(alone=True): where no launcher is, the process is rank 0 of 1, and says so" {
+    run -0 --separate-stderr clean LD_LIBRARY_PATH="$prefix/lib" MASTER_PORT=1 "$venv/bin/python" -c 'import os, rollcall, socket
+before = dict(os.environ)
+with rollcall.apply(alone=True) as applied:
+    print(*(os.environ[name] for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR")))
+    me, port = applied.identity, int(os.environ["MASTER_PORT"])
+    assert me[:8] == (0, 1, 0, 1, 0, 1, "127.0.0.1", port), me
+    with socket.socket() as other:
+        try:
+            other.bind(("", port))
+            raise SystemExit("the port is free")
+        except OSError:
+            pass
+    with socket.socket() as listener:  # as torch does
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("", port))
+        listener.listen()
+    # a library that says it once more, and what ranks tell each other
+    assert rollcall.apply(alone=True).identity.rank == 0 and os.environ["MASTER_PORT"] == str(port)
+    assert rollcall.allgather("x", b"x") == [b"x"]
+assert dict(os.environ) == before'
+    [ "$output" = '0 1 0 1 127.0.0.1' ]
+    [ "$stderr" = 'rollcall: there is no launcher: this process is alone, rank 0 of 1' ]
+}
+
+@test "apply(alone=True): a task stays one; what is left of a launcher is an error, and never a job of one" {
+    python='import os, rollcall
+before = dict(os.environ)
+try:
+    print(*rollcall.apply(alone=True).identity[:2])
+except rollcall.Error as error:
+    assert dict(os.environ) == before
+    print(error.code, error)'
+    prints '3 4' clean LD_LIBRARY_PATH="$prefix/lib" "${task_3[@]}" "$venv/bin/python" -c "$python"
+    start='1 this process is no task of a job, and not alone either: '
+    end='; start it with srun, mpirun or torchrun; or unset what is left of a launcher'
+    for left in OMPI_COMM_WORLD_SIZE=2 PMI_RANK=0 SLURM_PROCID=2; do
+        prints "$start${left%=*} is set$end" clean LD_LIBRARY_PATH="$prefix/lib" "$left" "$venv/bin/python" -c "$python"
+    done
+    # a batch script whose srun is missing; half of what a user sets by hand; a task that has lost a variable
+    matches 0 "$start"'RC107: *'"$end" clean LD_LIBRARY_PATH="$prefix/lib" SLURM_JOB_ID=7 SLURM_NTASKS=4 "$venv/bin/python" -c "$python"
+    matches 0 "$start"'RC117: *'"$end" clean LD_LIBRARY_PATH="$prefix/lib" WORLD_SIZE=4 "$venv/bin/python" -c "$python"
+    matches 0 '1 RC102: *' clean LD_LIBRARY_PATH="$prefix/lib" OMPI_COMM_WORLD_RANK=1 "$venv/bin/python" -c "$python"
+}
+
 @test "identity: numbers set by hand are told, where they can only be those of processes" {
     python='import rollcall; print(*rollcall.identity()[:4], rollcall.identity().mode)'
     run -0 clean LD_LIBRARY_PATH="$prefix/lib" RANK=2 WORLD_SIZE=4 LOCAL_RANK=0 "$venv/bin/python" -c "$python"
