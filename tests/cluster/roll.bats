@@ -92,7 +92,7 @@ ports = [e["master_port"] for e in roll["entries"]]
 assert ports[1:] == [None, None] and f"port {ports[0]}" in open(sys.argv[2]).read(), ports' "$out" "$err"
 }
 
-@test "from another step on one of its nodes" {
+@test "check JOB: from another step on one of its nodes" {
     local pid job
     # its tasks stay until the other step has looked
     on login timeout 60 srun --ddp -N3 --ntasks-per-node=2 sh -c '
@@ -104,11 +104,17 @@ assert ports[1:] == [None, None] and f"port {ports[0]}" in open(sys.argv[2]).rea
         sleep 0.1
     done
     job=$(sed -n 's/^job //p;q' "$BATS_TEST_TMPDIR/job")
-    attempt 30 srun --jobid="$job" --overlap -N1 -n1 rollcall check
+    # ROLLCALL is exported in many a user's shell
+    attempt 30 env ROLLCALL=worker rollcall check "$job"
+    cp "$out" "$BATS_TEST_TMPDIR/job"
+    attempt 30 rollcall check "$job.7"
     touch "$shared/seen"
     wait $pid
-    succeeded
-    said_the_roll "$out"
+    said "no task of job $job on this node"
+    [ "$status" -eq 2 ] || explain "not wrong usage"
+    said_the_roll "$BATS_TEST_TMPDIR/job"
+    attempt 30 rollcall check 999999
+    [ "$status" -eq 2 ] || explain "not wrong usage"
 }
 
 @test "a step that met over PMIx has no roll to show" {
