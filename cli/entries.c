@@ -95,6 +95,13 @@ static void print_json(const struct cli_catalogue_entry *entry, size_t count)
     json_end(&json);
 }
 
+struct question {
+    bool json;
+    bool list;
+    char *const *ids;
+    size_t count;
+};
+
 /* Prints the entries of some ids: RC602, rc602 or 602, D403 or d403. For an unknown id it prints the nearest ones. */
 static int print_entries(char *const *ids, size_t count, bool json)
 {
@@ -118,6 +125,19 @@ static int print_entries(char *const *ids, size_t count, bool json)
     return status;
 }
 
+static int print_answer(void *more)
+{
+    const struct question *question = more;
+
+    if (!question->list)
+        return print_entries(question->ids, question->count, question->json);
+    if (question->json)
+        print_json(entries, COUNT);
+    for (size_t i = 0; i < COUNT && !question->json; i++)
+        printf("%-5s %-7s  %s\n", entries[i].id, rc_level_name(entries[i].level), entries[i].cause);
+    return STATUS_RESOLVED;
+}
+
 /* Options and ids may come in any order. */
 static int run_explain(int argc, char **argv)
 {
@@ -127,9 +147,8 @@ static int run_explain(int argc, char **argv)
         { "help", no_argument, NULL, 'h' },
         { NULL, 0, NULL, 0 },
     };
-    bool json = false;
-    bool list = false;
-    size_t ids = 0;
+    struct question question = { .ids = argv + 1 };
+    struct cli_scope scope = { .all = false };
 
     for (;;) {
         int c = console_getopt("explain", argc, argv, options);
@@ -140,28 +159,23 @@ static int run_explain(int argc, char **argv)
             fputs(cli_explain.help, stdout);
             return STATUS_RESOLVED;
         }
-        json = json || c == 'j';
-        list = list || c == 'l';
+        question.json = question.json || c == 'j';
+        question.list = question.list || c == 'l';
         if (c != -1)
             continue;
         if (optind >= argc || strcmp(argv[optind - 1], "--") == 0)
             break;
-        argv[++ids] = argv[optind++]; /* getopt has read the words up to here */
+        argv[++question.count] = argv[optind++]; /* getopt has read the words up to here */
     }
     while (optind < argc)
-        argv[++ids] = argv[optind++];
-    if (list && ids > 0)
+        argv[++question.count] = argv[optind++];
+    if (question.list && question.count > 0)
         return console_fail("explain: '%.64s' does not go together with --list", argv[1]);
-    if (!list && ids == 0)
+    if (!question.list && question.count == 0)
         return console_fail("explain: which message? use an id such as RC602, or --list; why values are what they are: "
                             "rollcall show --why");
-    if (!list)
-        return print_entries(argv + 1, ids, json);
-    if (json)
-        print_json(entries, COUNT);
-    for (size_t i = 0; i < COUNT && !json; i++)
-        printf("%-5s %-7s  %s\n", entries[i].id, rc_level_name(entries[i].level), entries[i].cause);
-    return STATUS_RESOLVED;
+    scope.plain = question.json;
+    return cli_report_own(&scope, print_answer, &question);
 }
 
 const struct subcommand cli_explain = {

@@ -82,6 +82,18 @@ int cli_inspect_own(struct inspection *inspection)
     return 0;
 }
 
+int cli_report_own(struct cli_scope *scope, int (*print)(void *more), void *more)
+{
+    struct inspection *inspection = console_is_task() ? calloc(1, sizeof(*inspection)) : NULL;
+    bool good = inspection && cli_inspect_own(inspection) == 0;
+    int status = good ? cli_report(&inspection->result, scope, print, more) : print(more);
+
+    if (inspection)
+        input_free(&inspection->input);
+    free(inspection);
+    return status;
+}
+
 struct arguments {
     bool help;
     const char *file;
@@ -94,10 +106,15 @@ struct arguments {
 static int read_arguments(int argc, char **argv, const char *name, struct arguments *a, struct inspection *inspection)
 {
     static const struct option options[] = {
-        { "from", required_argument, NULL, 'f' }, { "pid", required_argument, NULL, 'p' },
-        { "ddp", optional_argument, NULL, 'd' },  { "json", no_argument, NULL, 'j' },
-        { "why", no_argument, NULL, 'w' },        { "long", no_argument, NULL, 'l' },
-        { "help", no_argument, NULL, 'h' },       { NULL, 0, NULL, 0 },
+        { "from", required_argument, NULL, 'f' },
+        { "pid", required_argument, NULL, 'p' },
+        { "ddp", optional_argument, NULL, 'd' },
+        { "json", no_argument, NULL, 'j' },
+        { "why", no_argument, NULL, 'w' },
+        { "long", no_argument, NULL, 'l' },
+        { "help", no_argument, NULL, 'h' },
+        CLI_SCOPE_OPTIONS,
+        { NULL, 0, NULL, 0 },
     };
     struct rc_options ignored;
 
@@ -124,6 +141,11 @@ static int read_arguments(int argc, char **argv, const char *name, struct argume
         case 'h':
             a->help = true;
             return 0;
+        case 'a':
+        case 'r':
+            if (cli_scope_take(&inspection->scope, c, optarg))
+                break;
+            return STATUS_USAGE;
         default:
             return STATUS_USAGE;
         }
@@ -139,7 +161,7 @@ static int read_arguments(int argc, char **argv, const char *name, struct argume
     return 0;
 }
 
-int cli_inspect(int argc, char **argv, const struct subcommand *self, int (*print)(const struct inspection *inspection))
+int cli_inspect(int argc, char **argv, const struct subcommand *self, int (*print)(struct inspection *inspection))
 {
     static struct inspection inspection;
     struct arguments a = { .help = false };
@@ -156,10 +178,7 @@ int cli_inspect(int argc, char **argv, const struct subcommand *self, int (*prin
          : a.pid ? input_process(&inspection.input, a.pid)
                  : input_own(&inspection.input)) == 0) {
         settle_inspection(&inspection, a.ddp, a.argv);
-        if (print(&inspection) < 0)
-            status = console_fail("out of memory");
-        else
-            status = inspection.result.status == RC_RESOLVED ? STATUS_RESOLVED : STATUS_CONTRADICTION;
+        status = print(&inspection);
     }
     input_free(&inspection.input);
     return status;

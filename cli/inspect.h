@@ -7,6 +7,7 @@
 #include "console/output.h"
 #include "effects/look.h"
 #include "resolve/resolve.h"
+#include "tasks.h"
 
 /* Messages about options, from before there is a result to hold them. */
 struct said {
@@ -20,6 +21,7 @@ struct inspection {
     bool whole; /* --long */
     bool why;
     bool own; /* of this process itself */
+    struct cli_scope scope;
     struct input input;
     struct rc_here_storage here;
     struct rc_context context;
@@ -36,10 +38,11 @@ int cli_read_options(struct said *said, const char *ddp, const char *const *env,
  * The caller calls input_free in both cases. */
 int cli_inspect_own(struct inspection *inspection);
 
-/* Reads options and input, resolves, and calls `print`, which returns 0, or -1 if it
- * failed. Returns the exit status. */
-int cli_inspect(int argc, char **argv, const struct subcommand *self,
-                int (*print)(const struct inspection *inspection));
+/* Reads options and input, resolves, and calls `print`, which returns an exit status. Returns that. */
+int cli_inspect(int argc, char **argv, const struct subcommand *self, int (*print)(struct inspection *inspection));
+
+/* The same as cli_report, of this process: for what does not depend on a result. */
+int cli_report_own(struct cli_scope *scope, int (*print)(void *more), void *more);
 
 /* Words for a result. */
 

@@ -5,11 +5,16 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "inspect.h"
 #include "programs.h"
 #include "resolve/options.h"
+#include "system/program.h"
+
+extern char **environ;
 
 static const struct {
     const char *word;
@@ -26,23 +31,66 @@ void cli_print_ddp_help(void)
         printf("        %-28s  %s\n", lines[i].word, lines[i].help);
 }
 
-/* Becomes rollcall-map (see its head), which reads the options. */
-static int run_map(int argc, char **argv)
-{
-    char path[PATH_MAX];
+enum { MAP_SIZE = 1 << 20, MAP_MS = 60000 };
 
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(cli_map.help, stdout);
-            return STATUS_RESOLVED;
+/* Has rollcall-map (see its head) print its text, or becomes it. */
+static int print_map(void *more)
+{
+    static char text[MAP_SIZE];
+    char **argv = more;
+    char path[PATH_MAX];
+    struct rc_program program = {
+        .kind = RC_PROGRAM_USER,
+        .path = path,
+        .argument = argv[1],
+        .more = (const char *const *)argv + (argv[1] ? 2 : 1),
+        .with_errors = true,
+        .env = (const char *const *)environ,
+        .milliseconds = MAP_MS,
+    };
+    bool found = cli_own_program("rollcall-map", path) == 0;
+    int status;
+
+    /* into memory goes what this process prints, not what it becomes */
+    if (found && fileno(stdout) < 0) {
+        if (rc_program_run(&program, text, sizeof(text), &status) >= 0 && WIFEXITED(status)) {
+            fputs(text, WEXITSTATUS(status) == 0 ? stdout : stderr);
+            return WEXITSTATUS(status);
         }
+        return console_fail("map: rollcall-map failed or took too long");
     }
-    if (cli_own_program("rollcall-map", path) == 0)
+    if (found)
         execv(path, argv);
     if (errno == ENOENT)
         return console_fail(
             "map: this rollcall was built without hwloc; install it (Debian: libhwloc-dev) and build again");
     return console_fail("map: cannot start rollcall-map: %s", strerror(errno));
+}
+
+/* rollcall-map reads the options but for these. */
+static int run_map(int argc, char **argv)
+{
+    struct cli_scope scope = { .by_node = true };
+    int kept = 1;
+
+    for (int i = 1; i < argc; i++) {
+        struct rc_str word = rc_str(argv[i]);
+
+        if (rc_str_is(word, "--help") || rc_str_is(word, "-h")) {
+            fputs(cli_map.help, stdout);
+            return STATUS_RESOLVED;
+        }
+        scope.plain = scope.plain || rc_str_starts(word, "--j") || rc_str_starts(word, "--x") ||
+                      rc_str_ends(word, ".svg") || rc_str_ends(word, ".pdf") || rc_str_ends(word, ".png");
+        if (rc_str_is(word, "--all"))
+            scope.all = true;
+        else if (!rc_str_is(word, "--rank") || i + 1 == argc)
+            argv[kept++] = argv[i];
+        else if (!cli_scope_take(&scope, 'r', argv[++i]))
+            return STATUS_USAGE;
+    }
+    argv[kept] = NULL;
+    return cli_report_own(&scope, print_map, argv);
 }
 
 const struct subcommand cli_map = {
@@ -65,6 +113,8 @@ const struct subcommand cli_map = {
             "      --cpus LIST   of these hardware threads alone, such as 0-15,64-79\n"
             "      --from FILE   the topology of another machine, as its lstopo writes it:\n"
             "                    lstopo FILE.xml\n"
+            "      --rank N      in a launch of several tasks rank N's map alone\n"
+            "      --all         the map of each task, in order\n"
             "      --json        one JSON object instead of text\n"
             "      --xml FILE    the topology with the tasks' colours, to draw it elsewhere:\n"
             "                    lstopo -i FILE --no-factorize\n"
@@ -73,7 +123,7 @@ const struct subcommand cli_map = {
             "Exit status: 0 shown, 2 wrong usage, a topology that cannot be read, or no\n"
             "lstopo for a picture; else lstopo's.\n"
             "\n"
-            "  srun -l --ntasks-per-node=1 rollcall map\n",
+            "  srun -N2 --ntasks-per-node=1 rollcall map\n",
     .operands = OPERANDS_FILES,
     .run = run_map,
 };
@@ -158,6 +208,9 @@ static bool is_any(const char *word, const char *a, const char *b, const char *c
 
 int main(int argc, char **argv)
 {
+    static char room[1 << 16]; /* one write, so that what several tasks print does not mix */
+
+    setvbuf(stdout, room, _IOFBF, sizeof(room));
     if (argc < 2) {
         print_help(stderr);
         return STATUS_USAGE;

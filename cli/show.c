@@ -200,7 +200,7 @@ static int print_section(const char *title, unsigned columns,
     return table_print(&table);
 }
 
-static int print_result(const struct rc_result *result, bool why)
+static int print_text(const struct rc_result *result, bool why)
 {
     if (cli_report_head(result) < 0)
         return -1;
@@ -213,45 +213,48 @@ static int print_result(const struct rc_result *result, bool why)
     return print_messages(&result->messages, why);
 }
 
-/* A task among several has one line. A person at a terminal looks at one process, be it a task's shell (srun --pty). */
-static bool is_one_line(const struct inspection *inspection)
+static int print_result(void *more)
 {
-    return inspection->own && !inspection->whole && !inspection->why &&
-           (inspection->result.mode == RC_MODE_TORCHRUN || !isatty(STDIN_FILENO)) &&
-           cli_together_is_possible(&inspection->result);
+    const struct inspection *inspection = more;
+    const struct rc_result *result = &inspection->result;
+
+    if (inspection->json)
+        cli_json_print(result, inspection->why);
+    else if (print_text(result, inspection->why) < 0)
+        return console_fail("out of memory");
+    return result->status == RC_RESOLVED ? STATUS_RESOLVED : STATUS_CONTRADICTION;
 }
 
 static int print_line(const struct rc_result *result)
 {
     static char own[CLI_TASKLINE_SIZE];
     char *all = NULL;
-    int status = 0;
+    enum cli_part part;
+    bool good = cli_taskline_write(result, own);
 
-    if (!cli_taskline_write(result, own))
-        return -1;
-    switch (cli_together(result, own, &all)) {
-    case CLI_PART_SPEAKS:
-        status = cli_tasktable_print(result, all);
-        break;
-    case CLI_PART_ALONE:
-        status = cli_tasktable_print_alone(result, own);
-        break;
-    case CLI_PART_SILENT:
-        break;
-    }
+    part = good ? cli_together(result, own, &all) : CLI_PART_SILENT;
+    if (part != CLI_PART_SILENT)
+        good = cli_tasktable_print(result, part, all ? all : own) == 0;
     free(all);
-    return status;
+    if (!good)
+        return console_fail("out of memory");
+    return result->status == RC_RESOLVED ? STATUS_RESOLVED : STATUS_CONTRADICTION;
 }
 
-static int print_inspection(const struct inspection *inspection)
+static int print_inspection(struct inspection *inspection)
 {
-    if (inspection->json) {
-        cli_json_print(&inspection->result, inspection->why);
-        return 0;
-    }
+    const struct rc_result *result = &inspection->result;
+    struct cli_scope *scope = &inspection->scope;
+
     paint_choose();
-    return is_one_line(inspection) ? print_line(&inspection->result)
-                                   : print_result(&inspection->result, inspection->why);
+    if (!inspection->own)
+        return print_result(inspection);
+    scope->plain = inspection->json;
+    scope->by_node = true;
+    return cli_together_is_possible(result) && !scope->plain && !inspection->whole && !inspection->why && !scope->all &&
+                   !scope->rank
+               ? print_line(result)
+               : cli_report(result, scope, print_result, inspection);
 }
 
 static int run_show(int argc, char **argv)
@@ -273,7 +276,10 @@ const struct subcommand cli_show = {
             "what was found and not believed; what is kept; and what every message means.\n"
             "\n"
             "      --why         where each value comes from, and why; what messages mean\n"
-            "      --long        all values and sources in a launch of several tasks, too\n"
+            "      --long        all values and sources in a launch of several tasks, too:\n"
+            "                    of one task a node, what is alike once\n"
+            "      --rank N      the same of rank N alone\n"
+            "      --all         the same of each task, in order\n"
             "      --from FILE   a recorded environment: NUL-separated as in\n"
             "                    /proc/PID/environ, or lines KEY=VALUE; - is standard input\n"
             "      --pid PID     the environment and the command of a process\n"

@@ -1,9 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tasks.h - a line for each task, and one task that prints for all. */
+/* tasks.h - the tasks of a launch that all run the same command: one of them prints, and what. */
 #pragma once
 
-#include "rendezvous/local.h"
 #include "resolve/resolve.h"
+
+/* The tasks of a launch, each of which runs the same command, have one of them print for all.
+ *
+ * The tasks of a node bring their texts to its first one (lib/rendezvous/local.h), the nodes' first ones theirs to
+ * that of node 0, through the launch's store (discovery.h): srun's, or with srun --mpi=pmix one that the PMIx server
+ * leads to. No other launcher lets some tasks ask its PMIx server while others do not; there each node prints its own.
+ * Who finds nobody to print for it does so itself: a task that runs alone waits for some seconds, no longer. */
+
+enum cli_part {
+    CLI_PART_ALONE,  /* print for this task */
+    CLI_PART_SPEAKS, /* print for all tasks that have come */
+    CLI_PART_NODE,   /* the same; they are of this node, which has no way to the others */
+    CLI_PART_SILENT, /* another task prints for this one */
+};
+
+/* Whether this process is one of several tasks that may meet so. A person at a terminal looks at one process, be it a
+ * task's shell (srun --pty). */
+bool cli_together_is_possible(const struct rc_result *result);
+
+/* Brings this task's text to the one that prints. `own` is of less than RC_GATHER_SAID_MAX bytes. Returns this task's
+ * part; where it is to print for several, *all is the texts of those who have come, its own first, to be freed. */
+enum cli_part cli_together(const struct rc_result *result, const char *own, char **all);
+
+/* Prints the launch that `result` is a task of, how many of its tasks are here, and why no more. */
+void cli_together_head(const struct rc_result *result, enum cli_part part, size_t count);
 
 /* What a task says of itself in one line of `rollcall show`, as text that another task can print.
  *
@@ -23,36 +47,35 @@ enum cli_column {
     CLI_COLUMN_COUNT
 };
 
-enum { CLI_TASKLINE_SIZE = RC_GATHER_SAID_MAX };
+enum { CLI_TASKLINE_SIZE = 4096 };
 
 /* Writes this process's text, with a NUL after it. Notes that do not fit are left out. False where the line itself
  * does not fit, or without memory. */
 bool cli_taskline_write(const struct rc_result *result, char text[CLI_TASKLINE_SIZE]);
 
-/* Prints the tasks of `text`, which is changed, in order, with a head for the launch that `result` is a task of: how
- * many there are, and what is missing. 0, or -1 without memory. */
-int cli_tasktable_print(const struct rc_result *result, char *text);
+/* Prints the tasks of `text`, which is changed, in order, below a head. 0, or -1 without memory. */
+int cli_tasktable_print(const struct rc_result *result, enum cli_part part, char *text);
 
-/* Prints one task's line by itself, as a sentence that begins with its rank, so that lines of several tasks can be told
- * apart. 0, or -1 without memory. */
-int cli_tasktable_print_alone(const struct rc_result *result, char *text);
-
-/* The tasks of a launch, each of which runs the same command, have one of them print for all.
+/* Longer reports.
  *
- * The tasks of a node bring their texts to its first one (lib/rendezvous/local.h), the nodes' first ones theirs to
- * that of node 0, through the launch's store (discovery.h): srun's, or with srun --mpi=pmix one that the PMIx server
- * leads to. No other launcher lets some tasks ask its PMIx server while others do not; there each node prints its own.
- * Who finds nobody to print for it does so itself: a task that runs alone waits for some seconds, no longer. */
+ * One task prints one report in one piece: what is alike once, then what differs, each headed by rank and node. */
 
-enum cli_part {
-    CLI_PART_ALONE,  /* print for this task */
-    CLI_PART_SPEAKS, /* print for all tasks that have come */
-    CLI_PART_SILENT, /* another task prints for this one */
+struct cli_scope {
+    bool all;         /* --all: each task's whole report, in order */
+    const char *rank; /* --rank: that task's alone, by itself; or NULL */
+    uint32_t number;
+    bool by_node; /* reports of one task a node are enough, but with these two */
+    bool plain;   /* for programs: each task prints its own, as it is */
 };
 
-/* Whether this process is one of several tasks that may meet so. */
-bool cli_together_is_possible(const struct rc_result *result);
+/* For getopt, and what it returns for them. */
+/* clang-format off */
+#define CLI_SCOPE_OPTIONS { "rank", required_argument, NULL, 'r' }, { "all", no_argument, NULL, 'a' }
+/* clang-format on */
 
-/* Brings this task's text to the one that prints. `own` is of less than RC_GATHER_SAID_MAX bytes. Returns this task's
- * part; where it SPEAKS, *all is the texts of those who have come, its own first, to be freed. */
-enum cli_part cli_together(const struct rc_result *result, const char *own, char **all);
+/* Takes one of these options; false, after one line on standard error, for a rank that is no number. */
+bool cli_scope_take(struct cli_scope *scope, int option, const char *value);
+
+/* Has `print`, which returns an exit status, print this task's report to standard output, and prints what is to be
+ * printed of it and the others'. Returns that status; 0 where another task was asked for. */
+int cli_report(const struct rc_result *result, const struct cli_scope *scope, int (*print)(void *more), void *more);

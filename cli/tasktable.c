@@ -293,54 +293,15 @@ static int print_notes(const struct tasktable *table)
     return 0;
 }
 
-static void print_head(const struct tasktable *table, const struct rc_result *result)
-{
-    uint32_t world = result->facts.field[RC_WORLD_SIZE].value;
-    uint32_t nodes = result->facts.field[RC_NNODES].value;
-
-    printf("%s%s%s: %u tasks", result->launcher->title, result->facts.run_id ? ", " : "",
-           result->facts.run_id ? result->facts.run_id : "", (unsigned)world);
-    if (nodes != RC_UNKNOWN)
-        printf(" on %u node%s", (unsigned)nodes, nodes == 1 ? "" : "s");
-    printf(result->mode == RC_MODE_NONE ? ", mode %s: %s\n" : ", mode %s\n", rc_mode_name(result->mode),
-           result->mode_reason);
-    if (table->count < world)
-        printf("%zu of them are here; the others did not answer, or print their own lines\n", table->count);
-    putchar('\n');
-}
-
-int cli_tasktable_print(const struct rc_result *result, char *text)
+int cli_tasktable_print(const struct rc_result *result, enum cli_part part, char *text)
 {
     struct tasktable table = { .count = 0 };
     int status = -1;
 
     if (read_table(text, &table)) {
-        print_head(&table, result);
+        cli_together_head(result, part, table.count);
         print_rows(&table, result);
         status = print_notes(&table);
-    }
-    free_table(&table);
-    return status;
-}
-
-int cli_tasktable_print_alone(const struct rc_result *result, char *text)
-{
-    struct tasktable table = { .count = 0 };
-    int status = -1;
-
-    if (read_table(text, &table) && table.count == 1) {
-        const struct row *row = &table.row[0];
-
-        printf("%s %s of %u", title_of(result, CLI_COLUMN_RANK), row->cell[CLI_COLUMN_RANK],
-               (unsigned)result->facts.field[RC_WORLD_SIZE].value);
-        for (unsigned i = CLI_COLUMN_NODE; i < CLI_COLUMN_COUNT; i++)
-            if (!is_empty(&table, (enum cli_column)i))
-                printf(", %s %s", titles[i], row->cell[i]);
-        putchar('\n');
-        for (size_t i = 0; i < table.notes; i++)
-            printf("%s %s: %.*s: %s\n", title_of(result, CLI_COLUMN_RANK), row->cell[CLI_COLUMN_RANK],
-                   (int)strcspn(table.note[i], "\t"), table.note[i], strchr(table.note[i], '\t') + 1);
-        status = 0;
     }
     free_table(&table);
     return status;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tasks.h"
 
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "rendezvous/client.h"
 #include "rendezvous/discovery.h"
@@ -12,6 +15,10 @@
 /* How long the first task of a node waits for the others of it, and node 0 for the other nodes. Tasks of a launch
  * start within a second or two, on a busy machine. A reply takes PRINT_MS at most. */
 enum { TASKS_MS = 5000, NODES_MS = 10000, PRINT_MS = 2000 };
+
+/* Nodes that cannot meet print one after the other: slurmstepd sends a text in pieces of 1024 bytes (MAX_MSG_LEN), and
+ * srun prints them as they come. */
+enum { TURN_MS = 100, TURNS_MS = 3000 };
 
 static const char taken[] = "taken";
 
@@ -32,7 +39,8 @@ static uint32_t fact(const struct rc_result *result, enum rc_field field)
 
 bool cli_together_is_possible(const struct rc_result *result)
 {
-    if (!result->launcher || result->launcher->by_hand || !result->facts.scope)
+    if (!result->launcher || result->launcher->by_hand || !result->facts.scope ||
+        (result->mode != RC_MODE_TORCHRUN && isatty(STDIN_FILENO)))
         return false;
     for (unsigned i = 0; i < RC_FIELD_COUNT; i++)
         if (fact(result, (enum rc_field)i) == RC_UNKNOWN)
@@ -86,11 +94,13 @@ static bool gather_tasks(struct together *t, const char *name)
     return good;
 }
 
-static const char *key(const struct together *t, const char *what, uint32_t node, char room[RC_STORE_KEY_MAX + 1])
+static const char *key(const struct together *t, const char *what, uint32_t node, uint32_t part,
+                       char room[RC_STORE_KEY_MAX + 1])
 {
     struct rc_arena arena = { .base = room, .size = RC_STORE_KEY_MAX + 1 };
 
-    return rc_format(&arena, "show/%s/%llu/%s/%u", t->discovery.scope, (unsigned long long)t->round, what, node);
+    return rc_format(&arena, "show/%s/%llu/%s/%u/%u", t->discovery.scope, (unsigned long long)t->round, what, node,
+                     part);
 }
 
 static uint32_t left(int64_t deadline)
@@ -100,32 +110,42 @@ static uint32_t left(int64_t deadline)
     return n < 1 ? 1 : (uint32_t)n;
 }
 
+static bool has_way(const struct rc_discovery *discovery)
+{
+    return discovery->kind == RC_DISCOVERY_SRUN || (discovery->kind == RC_DISCOVERY_PMIX && discovery->is_near);
+}
+
 static bool open_store(struct together *t, int64_t deadline)
 {
-    const struct rc_discovery *discovery = &t->discovery;
     char room[RC_STORE_KEY_MAX + 1];
 
-    return (discovery->kind == RC_DISCOVERY_SRUN || (discovery->kind == RC_DISCOVERY_PMIX && discovery->is_near)) &&
-           rc_discovery_open(&t->discovery, deadline, t->where) == 0 &&
+    return rc_discovery_open(&t->discovery, deadline, t->where) == 0 &&
            rc_endpoint_read(rc_str(t->where), &t->server) &&
-           rc_store_client_count(&t->server, key(t, "round", fact(t->result, RC_NODE_RANK), room), left(deadline),
+           rc_store_client_count(&t->server, key(t, "round", fact(t->result, RC_NODE_RANK), 0, room), left(deadline),
                                  &t->round) == 0;
 }
 
-/* Takes a node's text. At the end of the time it is put there that the node is too late; a text that has come meanwhile
- * counts. */
+/* Takes a node's text, whose last part is shorter than the others. At the end of the time it is put there that the node
+ * is too late; what has come meanwhile counts. */
 static void take_node(struct together *t, uint32_t node, int64_t deadline)
 {
     static char value[RC_STORE_VALUE_MAX + 1];
     char room[RC_STORE_KEY_MAX + 1];
-    size_t size = 0;
-    const char *name = key(t, "node", node, room);
+    size_t before = t->size;
+    size_t size = RC_STORE_VALUE_MAX;
 
-    if (rc_store_client_get(&t->server, name, left(deadline), value, sizeof(value) - 1, &size) < 0 &&
-        rc_store_client_put(&t->server, name, RC_STR("late"), PRINT_MS, value, sizeof(value) - 1, &size) != 0)
-        return;
-    value[size] = '\0';
-    append(t, value);
+    for (uint32_t part = 0; size == RC_STORE_VALUE_MAX; part++) {
+        const char *name = key(t, "node", node, part, room);
+
+        if (rc_store_client_get(&t->server, name, left(deadline), value, RC_STORE_VALUE_MAX, &size) < 0 &&
+            rc_store_client_put(&t->server, name, RC_STR("late"), PRINT_MS, value, RC_STORE_VALUE_MAX, &size) != 0) {
+            t->size = before;
+            t->text[before] = '\0';
+            return;
+        }
+        value[size] = '\0';
+        append(t, value);
+    }
 }
 
 /* Node 0 leads, unless another node has found that nobody does. */
@@ -133,7 +153,8 @@ static void lead_nodes(struct together *t, int64_t deadline)
 {
     char room[RC_STORE_KEY_MAX + 1];
 
-    if (rc_store_client_put(&t->server, key(t, "leader", 0, room), RC_STR("here"), left(deadline), NULL, 0, NULL) != 1)
+    if (rc_store_client_put(&t->server, key(t, "leader", 0, 0, room), RC_STR("here"), left(deadline), NULL, 0, NULL) !=
+        1)
         return;
     for (uint32_t node = 1; node < fact(t->result, RC_NNODES); node++)
         take_node(t, node, deadline);
@@ -142,7 +163,7 @@ static void lead_nodes(struct together *t, int64_t deadline)
 static enum cli_part follow_leader(struct together *t, int64_t deadline)
 {
     char room[RC_STORE_KEY_MAX + 1];
-    const char *leader = key(t, "leader", 0, room);
+    const char *leader = key(t, "leader", 0, 0, room);
     char told[8];
     size_t size;
 
@@ -151,16 +172,28 @@ static enum cli_part follow_leader(struct together *t, int64_t deadline)
         return CLI_PART_SPEAKS;
     if (size != strlen("here"))
         return CLI_PART_SPEAKS;
-    return rc_store_client_put(&t->server, key(t, "node", fact(t->result, RC_NODE_RANK), room),
-                               (struct rc_str){ t->text, t->size }, PRINT_MS, NULL, 0, NULL) == 1
-               ? CLI_PART_SILENT
-               : CLI_PART_SPEAKS;
+    size = RC_STORE_VALUE_MAX;
+    for (uint32_t part = 0; size == RC_STORE_VALUE_MAX; part++) {
+        struct rc_str rest = { t->text + (size_t)part * RC_STORE_VALUE_MAX,
+                               t->size - (size_t)part * RC_STORE_VALUE_MAX };
+
+        size = rest.n = rest.n < RC_STORE_VALUE_MAX ? rest.n : RC_STORE_VALUE_MAX;
+        if (rc_store_client_put(&t->server, key(t, "node", fact(t->result, RC_NODE_RANK), part, room), rest, PRINT_MS,
+                                NULL, 0, NULL) != 1)
+            return CLI_PART_SPEAKS;
+    }
+    return CLI_PART_SILENT;
 }
 
 static enum cli_part meet_nodes(struct together *t)
 {
     int64_t deadline = rc_milliseconds() + NODES_MS;
+    uint32_t turn = fact(t->result, RC_NODE_RANK);
 
+    if (!has_way(&t->discovery)) {
+        poll(NULL, 0, turn < TURNS_MS / TURN_MS ? (int)turn * TURN_MS : TURNS_MS);
+        return CLI_PART_NODE;
+    }
     if (!open_store(t, deadline))
         return CLI_PART_SPEAKS;
     if (fact(t->result, RC_NODE_RANK) != 0)
@@ -192,9 +225,31 @@ enum cli_part cli_together(const struct rc_result *result, const char *own, char
     find_discovery(result, &t.discovery);
     rc_local_name(rc_format(&arena, "show:%s", t.discovery.scope), fact(result, RC_NODE_RANK), name);
     part = fact(result, RC_LOCAL_RANK) == 0 ? speak_for_node(&t, name, own) : ask_first_task(&t, name, own);
-    if (part == CLI_PART_SPEAKS)
+    if (part == CLI_PART_SPEAKS || part == CLI_PART_NODE)
         *all = t.text;
     else
         free(t.text);
     return part;
+}
+
+void cli_together_head(const struct rc_result *result, enum cli_part part, size_t count)
+{
+    static const char slurm[] = "nodes meet, and one prints for all,\n"
+                                "with srun --mpi=pmix or srun --ddp (rollcall exec needs neither)";
+    bool has_cure = result->launcher->pmix_server == RC_PMIX_SERVER_SLURM;
+    uint32_t world = fact(result, RC_WORLD_SIZE);
+    uint32_t nodes = fact(result, RC_NNODES);
+    char name[RC_NODE_NAME_SIZE];
+
+    printf("%s%s%s: %u tasks on %u node%s, mode %s%s%s\n", result->launcher->title, result->facts.run_id ? ", " : "",
+           result->facts.run_id ? result->facts.run_id : "", (unsigned)world, (unsigned)nodes, nodes == 1 ? "" : "s",
+           rc_mode_name(result->mode), result->mode == RC_MODE_NONE ? ": " : "",
+           result->mode == RC_MODE_NONE ? result->mode_reason : "");
+    if (part == CLI_PART_NODE && count == fact(result, RC_LOCAL_WORLD_SIZE))
+        printf("here are the %zu of %s; each node prints its own: %s\n", count, rc_node_name(name),
+               has_cure ? slurm : "only tasks of srun meet across nodes");
+    else if (count < world)
+        printf("%zu of them %s here; the others did not answer, or print their own\n", count,
+               count == 1 ? "is" : "are");
+    putchar('\n');
 }

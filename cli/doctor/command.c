@@ -18,21 +18,28 @@ struct arguments {
     bool here;
     bool nodes;
     bool help;
+    struct cli_scope scope;
+    struct inspection *inspection; /* NULL: of scripts and nodes */
+    struct findings findings;
 };
 
 /* Returns 0, or -1 after one line on standard error. Options and the script may come in any order. */
 static int read_arguments(int argc, char **argv, struct arguments *a)
 {
     static const struct option options[] = {
-        { "script", required_argument, NULL, 's' }, { "json", no_argument, NULL, 'j' },
-        { "here", no_argument, NULL, 'H' },         { "nodes", no_argument, NULL, 'N' },
-        { "help", no_argument, NULL, 'h' },         { NULL, 0, NULL, 0 },
+        { "script", required_argument, NULL, 's' },
+        { "json", no_argument, NULL, 'j' },
+        { "here", no_argument, NULL, 'H' },
+        { "nodes", no_argument, NULL, 'N' },
+        { "help", no_argument, NULL, 'h' },
+        CLI_SCOPE_OPTIONS,
+        { NULL, 0, NULL, 0 },
     };
 
     for (;;) {
         int c = console_getopt("doctor", argc, argv, options);
 
-        if (c == '?')
+        if (c == '?' || !cli_scope_take(&a->scope, c, optarg))
             return -1;
         if (c == 's')
             a->request.job = optarg;
@@ -57,34 +64,31 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
 }
 
 /* Looks at this machine, and at the launch that this process belongs to. */
-static int look_around(struct findings *findings)
+static int look_around(struct arguments *a)
 {
-    struct inspection *inspection = calloc(1, sizeof(*inspection));
+    struct inspection *inspection = a->inspection = calloc(1, sizeof(*inspection));
+    struct findings *findings = &a->findings;
     const char *type = getenv("SLURM_MPI_TYPE");
     struct doctor_slurm slurm;
-    int status = -1;
 
     if (!inspection) {
         console_fail("out of memory");
         return -1;
     }
-    if (cli_inspect_own(inspection) == 0) {
-        if (rc_lookup_is_needed(&inspection->result))
-            rc_lookup_settle(&inspection->context, &inspection->result, "nothing would be set");
-        /* first, because the doctors of the other nodes run now */
-        doctor_reachability(findings, &inspection->result);
-        doctor_step(findings, &inspection->result);
-        doctor_slurm(findings, &slurm);
-        if (type)
-            doctor_slurm_type(findings, &slurm, type, NULL, 0);
-        doctor_pmix(findings, &inspection->result);
-        doctor_network(findings, &inspection->result);
-        doctor_node(findings, &inspection->result);
-        status = 0;
-    }
-    input_free(&inspection->input);
-    free(inspection);
-    return status;
+    if (cli_inspect_own(inspection) < 0)
+        return -1;
+    if (rc_lookup_is_needed(&inspection->result))
+        rc_lookup_settle(&inspection->context, &inspection->result, "nothing would be set");
+    /* first, because the doctors of the other nodes run now */
+    doctor_reachability(findings, &inspection->result);
+    doctor_step(findings, &inspection->result);
+    doctor_slurm(findings, &slurm);
+    if (type)
+        doctor_slurm_type(findings, &slurm, type, NULL, 0);
+    doctor_pmix(findings, &inspection->result);
+    doctor_network(findings, &inspection->result);
+    doctor_node(findings, &inspection->result);
+    return 0;
 }
 
 /* A job script may be given without --script. */
@@ -105,29 +109,39 @@ static int look_at_script(struct findings *findings, const struct doctor_request
     return doctor_script(findings, request, &slurm);
 }
 
-static int look(struct findings *findings, const struct arguments *a)
+static int look(struct arguments *a)
 {
     if (a->nodes)
-        return doctor_read_nodes(findings);
-    return a->request.script || a->request.job || a->request.line ? look_at_script(findings, &a->request)
-                                                                  : look_around(findings);
+        return doctor_read_nodes(&a->findings);
+    return a->request.script || a->request.job || a->request.line ? look_at_script(&a->findings, &a->request)
+                                                                  : look_around(a);
 }
 
-static int print_findings(struct findings *findings, bool json)
+static int print_report(void *more)
 {
-    doctor_findings_sort(findings);
-    paint_choose();
-    if (findings->failed || (!json && doctor_print_text(findings) < 0))
+    const struct arguments *a = more;
+    bool titled = a->inspection && cli_together_is_possible(&a->inspection->result);
+
+    if (a->json)
+        doctor_print_json(&a->findings);
+    else if (doctor_print_text(&a->findings, titled) < 0)
         return console_fail("out of memory");
-    if (json)
-        doctor_print_json(findings);
-    return findings->count ? statuses[findings->list[0].level] : STATUS_RESOLVED;
+    return a->findings.count ? statuses[a->findings.list[0].level] : STATUS_RESOLVED;
+}
+
+static int print_findings(struct arguments *a)
+{
+    doctor_findings_sort(&a->findings);
+    paint_choose();
+    if (a->findings.failed)
+        return console_fail("out of memory");
+    a->scope.plain = a->json;
+    return a->inspection ? cli_report(&a->inspection->result, &a->scope, print_report, a) : print_report(a);
 }
 
 static int run_doctor(int argc, char **argv)
 {
     struct arguments a = { .json = false };
-    struct findings findings = { .count = 0 };
     int status = STATUS_USAGE;
 
     if (read_arguments(argc, argv, &a) < 0)
@@ -142,9 +156,12 @@ static int run_doctor(int argc, char **argv)
         doctor_print_here();
         return STATUS_RESOLVED;
     }
-    if (look(&findings, &a) == 0)
-        status = print_findings(&findings, a.json);
-    doctor_findings_free(&findings);
+    if (look(&a) == 0)
+        status = print_findings(&a);
+    doctor_findings_free(&a.findings);
+    if (a.inspection)
+        input_free(&a.inspection->input);
+    free(a.inspection);
     return status;
 }
 
@@ -175,6 +192,8 @@ const struct subcommand cli_doctor = {
             "      --here        this node's line, once a node\n"
             "      --nodes       the report of all lines on standard input\n"
             "      --script JOB  a job script, beside a SCRIPT of its own\n"
+            "      --rank N      in a launch of several tasks rank N's report alone\n"
+            "      --all         the report of each task, in order\n"
             "      --json        one JSON object instead of text\n"
             "  -h, --help        this help\n"
             "\n"

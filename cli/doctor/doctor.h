@@ -30,6 +30,8 @@ struct doctor_fact {
     char *text;
 };
 
+#define DOCTOR_TASK "task" /* the one with the rank */
+
 /* Starts as zeros. Without memory an addition sets `failed`. */
 struct findings {
     struct finding *list;
@@ -52,8 +54,9 @@ void doctor_findings_add_fact(struct findings *findings, const char *name, const
 /* Sorts: errors first, then by file, in the order in which files were found, then by line. */
 void doctor_findings_sort(struct findings *findings);
 
-/* Prints all findings, 80 columns wide; the last line is the verdict. Returns 0, or -1 without memory. */
-int doctor_print_text(const struct findings *findings);
+/* Prints all findings, 80 columns wide; the last line is the verdict. `titled`: a title says the rank. Returns 0, or -1
+ * without memory. */
+int doctor_print_text(const struct findings *findings, bool titled);
 
 /* Prints one object, described in rollcall(1). */
 void doctor_print_json(const struct findings *findings);

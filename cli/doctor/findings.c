@@ -193,9 +193,11 @@ static int print_verdict(const struct findings *findings)
     return 0;
 }
 
-int doctor_print_text(const struct findings *findings)
+int doctor_print_text(const struct findings *findings, bool titled)
 {
     for (size_t i = 0; i < findings->fact_count; i++) {
+        if (titled && strcmp(findings->facts[i].name, DOCTOR_TASK) == 0)
+            continue;
         printf("%s%-*s%s", paint_on(PAINT_STRONG), (int)NAME, findings->facts[i].name, paint_off());
         if (console_print_wrapped(NAME, NAME, PAINT_NONE, findings->facts[i].text) < 0)
             return -1;

@@ -40,11 +40,10 @@ void doctor_step(struct findings *findings, const struct rc_result *result)
         doctor_findings_add_fact(findings, "step", "%s%s%s, %s", result->launcher->title,
                                  result->facts.run_id ? " " : "", result->facts.run_id ? result->facts.run_id : "",
                                  result->mode_reason);
-    if (field[RC_WORLD_SIZE] != RC_UNKNOWN && field[RC_RANK] != RC_UNKNOWN && master->addr)
-        doctor_findings_add_fact(findings, "task", "rank %u of %u, master %s port %u", field[RC_RANK],
-                                 field[RC_WORLD_SIZE], master->addr, (unsigned)master->port);
-    else if (field[RC_WORLD_SIZE] != RC_UNKNOWN && field[RC_RANK] != RC_UNKNOWN)
-        doctor_findings_add_fact(findings, "task", "rank %u of %u", field[RC_RANK], field[RC_WORLD_SIZE]);
+    if (field[RC_WORLD_SIZE] != RC_UNKNOWN && field[RC_RANK] != RC_UNKNOWN)
+        doctor_findings_add_fact(findings, DOCTOR_TASK, "rank %u of %u", field[RC_RANK], field[RC_WORLD_SIZE]);
+    if (master->addr)
+        doctor_findings_add_fact(findings, "master", "%s port %u", master->addr, (unsigned)master->port);
     for (unsigned i = 0; i < result->messages.count; i++)
         doctor_findings_add_message(findings, result->messages.list[i].id, result->messages.list[i].text);
     /* a step on one node has no roll */

@@ -73,8 +73,7 @@ unsigned console_width(void)
     return width;
 }
 
-/* A person's terminal is standard input, too, as srun --pty gives it. */
-static bool is_task(void)
+bool console_is_task(void)
 {
     return rc_launcher_marked((const char *const *)environ) && !isatty(STDIN_FILENO);
 }
@@ -84,7 +83,7 @@ void paint_choose(void)
     const char *no_color = getenv("NO_COLOR");
     const char *term = getenv("TERM");
 
-    coloured = isatty(STDOUT_FILENO) && !is_task() && !(no_color && *no_color) && term && *term &&
+    coloured = isatty(STDOUT_FILENO) && !console_is_task() && !(no_color && *no_color) && term && *term &&
                strcmp(term, "dumb") != 0;
 }
 

@@ -20,6 +20,10 @@ unsigned console_width(void);
  * Open MPI gives a terminal whatever it writes to itself. */
 void paint_choose(void);
 
+/* Whether a launcher has started this process, and not for a person's terminal, which is standard input then, too, as
+ * srun --pty gives it. */
+bool console_is_task(void);
+
 /* The escape sequences around a piece of text, or "". */
 const char *paint_on(enum paint paint);
 const char *paint_off(void);

@@ -45,7 +45,7 @@ int rc_local_ask(const char *name, struct rc_str message, int64_t deadline, uint
  * the socket. A task that comes too late is refused, and the first task knows that
  * one is missing: no task can believe that all have agreed when one has not. */
 
-enum { RC_GATHER_SAID_MAX = 4096 };
+enum { RC_GATHER_SAID_MAX = 65536 };
 
 struct rc_gathered_task {
     int fd;

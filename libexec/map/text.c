@@ -111,9 +111,7 @@ static int put_tasks(const struct mapping *mapping)
     for (unsigned i = 0; i < mapping->tasks; i++)
         if (put_task(mapping, i, gpu_width, nic_width) < 0)
             return -1;
-    if (mapping->local_rank != RC_UNKNOWN && mapping->rank != RC_UNKNOWN)
-        printf("\n* this task, rank %u\n", (unsigned)mapping->rank);
-    else if (mapping->local_rank != RC_UNKNOWN)
+    if (mapping->local_rank != RC_UNKNOWN)
         puts("\n* this task");
     return 0;
 }

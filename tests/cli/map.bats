@@ -482,9 +482,9 @@ END
 @test "in a task of a launch: as many tasks as the node has, and this one is marked" {
     run -0 with "${task_3[@]}" "$rollcall" map --json
     jq -e '(.tasks | length) == 2 and .local_rank == 1 and [.tasks[].rank] == [null, 3]' <<< "$output"
-    run -0 with "${task_3[@]}" "$rollcall" map
+    run -0 with "${task_3[@]}" "$rollcall" map --rank 3
     [ "$(grep -cE '^\*    1  ' <<< "$output")" -eq 1 ]
-    [[ $output == *'* this task, rank 3'* ]]
+    [[ $output == "rank 3 on $(hostname):"*'* this task'* ]]
     # another number of tasks is another layout, in which it is nobody
     run -0 with "${task_3[@]}" "$rollcall" map --json --tasks 3
     jq -e '(.tasks | length) == 3 and .local_rank == null' <<< "$output"

@@ -244,7 +244,7 @@ as_file()
 
 @test "show has no side effect" {
     command -v strace > /dev/null
-    strace -f -o "$BATS_TEST_TMPDIR/trace" env -i "${task_0[@]}" "$rollcall" show --why > "$BATS_TEST_TMPDIR/out"
+    strace -f -o "$BATS_TEST_TMPDIR/trace" env -i "${task_0[@]}" "$rollcall" show --rank 0 > "$BATS_TEST_TMPDIR/out"
     # calls, not words: the tree may lie in a folder named clone
     sed -n '/exec.*rollcall/,$p' "$BATS_TEST_TMPDIR/trace" > "$BATS_TEST_TMPDIR/calls"
     grep -qE '^[0-9]+ +openat\(' "$BATS_TEST_TMPDIR/calls"
@@ -326,15 +326,63 @@ tasks()
     [ "$(grep -cE "^(warning|error) $id: " "$BATS_TEST_TMPDIR/0.out")" = 1 ]
 }
 
-@test "show in one task of several: its own line, with its rank, after some seconds; --long and --json at once" {
+@test "in one task of several: its own line or report, with its rank, after some seconds; --rank and --json at once" {
+    local rank
     more=()
-    tasks 2 "$rollcall" show
-    grep -qxE "rank 2 of 4, node [^,]*, local rank 2, GPU 2, cores [0-9,-]+, master 192.0.2.1:[0-9]+, verdict ok" "$BATS_TEST_TMPDIR/2.out"
-    tasks 0 "$rollcall" show
-    grep -q '^1 of them are here; the others did not answer' "$BATS_TEST_TMPDIR/0.out"
-    [ "$(grep -c '^0 ' "$BATS_TEST_TMPDIR/0.out")" = 1 ]
-    tasks '0 1' timeout 4 "$rollcall" show --long
+    for rank in 0 2; do
+        tasks $rank "$rollcall" show
+        grep -qx '1 of them is here; the others did not answer, or print their own' "$BATS_TEST_TMPDIR/$rank.out"
+        grep -qxE "$rank +[^ ]+ +$rank +$rank +[0-9,-]+ +192.0.2.1:[0-9]+ +ok" "$BATS_TEST_TMPDIR/$rank.out"
+    done
+    tasks 2 "$rollcall" show --long
+    grep -qx "rank 2 on $(hostname):" "$BATS_TEST_TMPDIR/2.out"
+    tasks '0 1 2 3' timeout 4 "$rollcall" show --rank 1
     grep -qE '^  rank +1 +SLURM_PROCID$' "$BATS_TEST_TMPDIR/1.out"
+    [ "$(cat "$BATS_TEST_TMPDIR"/[023].out "$BATS_TEST_TMPDIR"/?.err)" = '' ]
     tasks 1 timeout 4 "$rollcall" show --json
     [ "$(jq .identity.rank "$BATS_TEST_TMPDIR/1.out")" = 1 ]
+    fails_with 2 '--rank=one is no rank' "$rollcall" show --rank one
+}
+
+@test "each subcommand in a launch of several tasks: one report, headed by ranks and node, printed once" {
+    local words titles
+    more=()
+    while IFS='|' read -r words titles; do
+        tasks '3 1 0 2' sh -c '"$0" "$@" || [ $? != 2 ]' "$rollcall" $words
+        [ "$(cat "$BATS_TEST_TMPDIR"/[123].out "$BATS_TEST_TMPDIR"/?.err)" = '' ]
+        [ "$(head -n 1 "$BATS_TEST_TMPDIR/0.out")" = 'Slurm (srun), 43.1: 4 tasks on 1 node, mode worker' ]
+        [ "$(sed -nE "s/^(ranks? [0-9-]+) on $(hostname):\$/\1/p" "$BATS_TEST_TMPDIR/0.out" | paste -sd,)" = "$titles" ]
+    done << 'END'
+show --long|rank 0
+show --why|rank 0
+show --all|rank 0,rank 1,rank 2,rank 3
+map|rank 0
+doctor|ranks 0-3
+doctor --all|rank 0,rank 1,rank 2,rank 3
+explain RC301|ranks 0-3
+END
+}
+
+@test "doctor in a launch of several tasks: the worst report whole, what differs by rank, one verdict" {
+    more=()
+    tasks '0 1 2 3' sh -c '[ $SLURM_PROCID != 2 ] || export NCCL_SOCKET_IFNAME=ib; "$0" doctor || [ $? != 2 ]' "$rollcall"
+    sed -n '/^rank/p; /^error D204/p; /^not there/p; /^verdict/p' "$BATS_TEST_TMPDIR/0.out" > "$BATS_TEST_TMPDIR/said"
+    grep -vx 'not there: \(error D10.\|warning .*\)' "$BATS_TEST_TMPDIR/said" | sed 's/ [1-9] error.*/ errors/' |
+        diff -u - <(printf '%s\n' "rank 2 on $(hostname):" 'error D204' "ranks 0-1,3 on $(hostname), what differs:" \
+            'not there: error D204' 'verdict   errors')
+}
+
+@test "nodes that cannot meet: each prints its own, in turn, and says what would show all" {
+    local node
+    more=(SLURM_STEP_NUM_TASKS=8 SLURM_NTASKS=8 SLURM_STEP_NUM_NODES=2 SLURM_NNODES=2 'SLURM_STEP_TASKS_PER_NODE=4(x2)'
+        'SLURM_STEP_NODELIST=192.0.2.[1-2]')
+    for node in 0 1; do
+        more+=(SLURM_NODEID=$node)
+        [ $node = 0 ] || more+=(OFFSET=4)
+        tasks '2 0 3 1' sh -c 'SLURM_PROCID=$((SLURM_PROCID + ${OFFSET:-0})) exec env "SLURM_GTIDS=$(seq -s, ${OFFSET:-0} $((${OFFSET:-0} + 3)))" "$0" show' "$rollcall"
+        grep -qx "here are the 4 of $(hostname); each node prints its own: nodes meet, and one prints for all," \
+            "$BATS_TEST_TMPDIR/0.out"
+        grep -qx 'with srun --mpi=pmix or srun --ddp (rollcall exec needs neither)' "$BATS_TEST_TMPDIR/0.out"
+        [ "$(awk '/ ok$/ { print $1 }' "$BATS_TEST_TMPDIR/0.out" | paste -sd,)" = "$(seq -s, $((4 * node)) $((4 * node + 3)))" ]
+    done
 }

@@ -42,8 +42,8 @@ setup_file()
 
 @test "rollcall show in a child of a task of srun inside a task of mpirun" {
     succeeds 60 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "$shared/only" 1 \
-        srun --overlap --ntasks-per-node=1 -N2 -n2 --mpi=none sh -c 'rollcall show --long | head -n 1; true'
-    [ "$(grep -c '^launcher *Slurm' "$out")" = 2 ] || explain "not Slurm"
+        srun --overlap --ntasks-per-node=1 -N2 -n2 --mpi=none sh -c 'rollcall show --json | grep launcher.:; true'
+    [ "$(grep -c '"launcher": "slurm"' "$out")" = 2 ] || explain "not Slurm"
 }
 
 @test "mpirun inside a task of srun" {
@@ -66,16 +66,16 @@ setup_file()
 
 @test "torchrun inside tasks of srun" {
     succeeds 90 srun -N2 --ntasks-per-node=1 --mpi=none rollcall exec --ddp=launcher -- \
-        torchrun --nproc-per-node 2 --no-python sh -c "rollcall show --long | head -n 1; exec rollcall exec -- $whoami"
-    [ "$(grep -c '^launcher *torchrun' "$out")" = 4 ] || explain "not torchrun"
+        torchrun --nproc-per-node 2 --no-python sh -c "rollcall show --json | grep launcher.:; exec rollcall exec -- $whoami"
+    [ "$(grep -c '"launcher": "torchrun"' "$out")" = 4 ] || explain "not torchrun"
     everybody whoami world=4 nodes=2
 }
 
 # By its full name: Open MPI 5 puts the folder that it is in before PATH, where Debian has a torchrun, too.
 @test "torchrun inside tasks of mpirun" {
     succeeds 90 salloc -N2 --ntasks-per-node=1 mpirun -np 2 --map-by ppr:1:node rollcall exec --ddp=launcher -- \
-        "$(command -v torchrun)" --nproc-per-node 2 --no-python sh -c "rollcall show --long | head -n 1; exec rollcall exec -- $whoami"
-    [ "$(grep -c '^launcher *torchrun' "$out")" = 4 ] || explain "not torchrun"
+        "$(command -v torchrun)" --nproc-per-node 2 --no-python sh -c "rollcall show --json | grep launcher.:; exec rollcall exec -- $whoami"
+    [ "$(grep -c '"launcher": "torchrun"' "$out")" = 4 ] || explain "not torchrun"
     everybody whoami world=4 nodes=2
 }
 

@@ -131,10 +131,10 @@ try_command()
             succeeded
             said '^ *2 rollcall '
             ;;
-        *"srun -l "*"rollcall map")
+        *"srun "*"rollcall map")
             typed "$command"
             succeeded
-            said '1:.*this task, rank 1'
+            said '^rank.* on n[1-9]'
             ;;
         *rollcall\ map*)
             typed "$command"
