@@ -159,11 +159,18 @@ def merged(shared, own):
     return [entry for name in sorted(names) for entry in names[name]]
 
 
+def shared_of(tasks):
+    """The entries that all tasks of a job share, with those of the job that it is like."""
+    own, like = tasks[0].blocks[0].entries, tasks[0].like
+    base = shared_of(read(os.path.join(FOLDER, like + ".env"))) if like else []
+    return merged(replaced(base, own), own)
+
+
 def base_of(recording):
     """The entries of the job that a recording is like."""
     tasks = read(os.path.join(FOLDER, recording.like + ".env"))
     same = [task.written for task in tasks if task.rank == recording.rank is not None]
-    return same[0] if same else tasks[0].blocks[0].entries
+    return same[0] if same else shared_of(tasks)
 
 
 def unlike(recording):
