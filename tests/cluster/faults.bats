@@ -77,27 +77,10 @@ warns()
 launcher, or unset RANK and SLURM_PROCID where a script exports them"
 }
 
-@test "RC603: a node that counts another world" {
-    changes 's/^world=.*/world=4/' n3
-    stops "RC603: the number of tasks is 3 for tasks 0-1 on n[1-2], 4 for task 2 on n3; $one_launcher"
-}
-
 @test "RC603: a node that counts more nodes: nobody waits for them" {
     changes 's/^nodes=.*/nodes=4/' n3
     stops "RC603: the number of nodes is 3 for tasks 0-3 on n[1-2], 4 for tasks 4-5 on n3; $one_launcher" \
         --ntasks-per-node=2
-}
-
-@test "RC604: a node with another master" {
-    changes 's/^addr=.*/addr=n9/' n2
-    stops "RC604: MASTER_ADDR is 'n1' for tasks 0,2 on n[1,3], 'n9' for task 1 on n2; all tasks need the address of \
-rank 0's node; unset it where a script exports it"
-}
-
-@test "RC605: a node in another mode" {
-    changes 's/^mode=.*/mode=launcher/' n3
-    stops "RC605: the mode is 'worker' for tasks 0-1 on n[1-2], 'launcher' for task 2 on n3; give all tasks the \
-same one, with --ddp=MODE or ROLLCALL=MODE"
 }
 
 # bats test_tags=series
@@ -108,18 +91,6 @@ list it once where the launcher takes its hosts from"
     changes '/^roll=/a boot=4b5f0000-0000-4000-8000-000000000000' n2 n3
     warns "RC607: n[2-3] (tasks 1-2) have the same boot id: they are one machine with several names, or copies of one \
 virtual machine; list each machine once, or reboot the copies"
-}
-
-@test "RC608: another version of rollcall" {
-    changes 's/^version=.*/version=0.0.9/' n2
-    warns "RC608: rollcall is version '$(rollcall --version | sed 's/.* //;q')' for tasks 0,2 on n[1,3], '0.0.9' for \
-task 1 on n2; install the same version on all nodes"
-}
-
-@test "RC609: a variable that is set on one node alone" {
-    changes '/^roll=/a user=NCCL_ALGO=Ring' n3
-    warns "RC609: NCCL_ALGO is unset for tasks 0-1 on n[1-2], 'Ring' for task 2 on n3; set it alike on all nodes, or \
-on none"
 }
 
 @test "RC610: an entry of another launch" {

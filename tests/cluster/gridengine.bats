@@ -57,16 +57,6 @@ job()
         bash "$shared/job/script"
 }
 
-# bats test_tags=all
-@test "M1 today: NODE_RANK does not exist" {
-    job "n1 n2" <<SCRIPT
-cat \$SGE_JOB_HOSTLIST > hostfile
-mpirun --hostfile hostfile -np \$NHOSTS $per_node python $programs/spawn.py
-SCRIPT
-    failed
-    said "KeyError: 'NODE_RANK'"
-}
-
 @test "the template of docs/jobs" {
     # without it mpirun does not find the job's hosts by itself; Debian's Open MPI 6 is such a build
     [ -z "${SERIES:-}" ] || login prte_info | grep -q 'ras: gridengine' || skip "this Open MPI was built without Grid Engine"

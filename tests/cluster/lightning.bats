@@ -6,30 +6,6 @@ load helpers
 
 cluster=(--nodes 2 --cpus 4 --gpus 2 --mpi pmix)
 
-# The line that Lightning prints for each process; twice the same is the bug this project exists for.
-member='GLOBAL_RANK: [0-9]+, MEMBER: [0-9]+/[0-9]+'
-
-# mpirun in a batch job, under salloc (demo.bats shows it always) and without Slurm; srun; its own workers, with
-# srun and from a salloc shell.
-# bats test_tags=all
-@test "L1 to L4 today: Lightning refuses the layout, or GLOBAL_RANKs are there more than once" {
-    batch_script <<< "mpirun -np 4 --map-by ppr:2:node python $programs/lit.py"
-    attempt_until 1 'ntasks-per-node=1. does not match' 120 \
-        sbatch --wait -N2 --ntasks-per-node=2 -o "$shared/batch.out" "$shared/batch.sh"
-    attempt_until 8 "$member" 120 salloc -N2 --ntasks-per-node=2 \
-        mpirun -np 4 --map-by ppr:2:node python "$programs/lit.py"
-    [ "$(twice "$member")" -ge 2 ]
-    from=n1 attempt_until 8 "$member" 120 mpirun "${over_rsh[@]}" -np 4 python "$programs/lit.py"
-    [ "$(twice "$member")" -ge 2 ]
-    fails 60 srun -N2 -n4 -c2 python "$programs/lit.py"
-    said 'You set .--ntasks=4.'
-    fails 60 srun -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
-    said 'ntasks-per-node=1. does not match'
-    attempt_until 4 "$member" 120 \
-        salloc -N2 --ntasks-per-node=1 --gpus-per-node=2 srun python "$programs/lit.py"
-    [ "$(twice "$member")" -eq 2 ]
-}
-
 # With --all under other series, too: as under salloc, which is.
 @test "L1: mpirun in a batch job" {
     batch 150 -N2 --ntasks-per-node=2 \

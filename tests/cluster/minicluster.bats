@@ -218,41 +218,6 @@ opens_its_own()
     [ "$(sorted)" = "n1.0:none:none n2.0:none:none" ]
 }
 
-@test "steps run side by side in one job" {
-    on login salloc -Q -N2 sh -c 'for i in 1 2 3; do srun --overlap -N2 sh -c "sleep 1; echo x" & done; wait'
-    [ "$(grep -c x <<< "$output")" -eq 6 ]
-}
-
-@test "a step with PMIx" {
-    on login srun --mpi=pmix -N2 --ntasks-per-node=2 sh -c 'echo "$PMIX_RANK $PMIX_NAMESPACE"'
-    [ "$status" -eq 0 ]
-    [[ "$(sorted)" =~ ^0\ slurm.*\ 1\ slurm.*\ 2\ slurm.*\ 3\ slurm ]]
-}
-
-ranks='echo "$OMPI_COMM_WORLD_RANK:$(uname -n)"'
-
-@test "mpirun in sbatch" {
-    on login sbatch -Q -W -N2 --ntasks-per-node=2 -o "$MINICLUSTER_STATE/default/shared/out" --wrap "mpirun sh -c '$ranks'"
-    [ "$status" -eq 0 ]
-    output=$(cat "$MINICLUSTER_STATE/default/shared/out")
-    [ "$(sorted)" = "0:n1 1:n1 2:n2 3:n2" ]
-}
-
-@test "mpirun in salloc, from the login node" {
-    on login salloc -Q -N2 --ntasks-per-node=2 mpirun sh -c "$ranks"
-    [ "$status" -eq 0 ]
-    [ "$(sorted)" = "0:n1 1:n1 2:n2 3:n2" ]
-}
-
-@test "mpirun without Slurm, over rsh" {
-    local from
-    for from in n1 login; do
-        on "$from" mpirun --mca plm rsh --mca plm_rsh_agent "minicluster rsh" --host n1:2,n2:2 sh -c "$ranks"
-        [ "$status" -eq 0 ]
-        [ "$(sorted)" = "0:n1 1:n1 2:n2 3:n2" ]
-    done
-}
-
 @test "rsh from the machine and between nodes: words joined, input, output, exit status" {
     local via
     for via in "" "run n1 minicluster" "run n2 minicluster"; do

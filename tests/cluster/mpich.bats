@@ -30,12 +30,6 @@ over_ssh()
     attempt 60 mpiexec.mpich -launcher ssh -launcher-exec "$shared/ssh" "$@"
 }
 
-# bats test_tags=all
-@test "M3 today: RANK is missing" {
-    fails 60 salloc -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 python "$programs/env.py"
-    said 'environment variable RANK expected'
-}
-
 @test "M3: mpiexec inside a job" {
     trains 60 salloc -N2 --ntasks-per-node=2 mpiexec.mpich -np 4 rollcall exec -- python "$programs/env.py"
 }

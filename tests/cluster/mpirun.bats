@@ -7,13 +7,6 @@ load helpers
 cluster=(--nodes 3 --cpus 4 --gpus 2 --mpi pmix)
 alone=compared
 
-# as torch.bats shows for srun
-# bats test_tags=all
-@test "M2 today: RANK is missing" {
-    fails 90 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node python "$programs/env.py"
-    said 'environment variable RANK expected'
-}
-
 # bats test_tags=series
 @test "M2: mpirun inside a job" {
     trains 120 salloc -N2 --ntasks-per-node=2 \

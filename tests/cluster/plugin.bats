@@ -39,11 +39,6 @@ environments()
     everybody nothing count=1
 }
 
-@test "a batch step gets nothing in a job of one task" {
-    batch 30 --ddp=worker -n1 <<< "$whoami"
-    everybody nothing count=1
-}
-
 @test "salloc's own command gets nothing" {
     answers 'nothing count=1' 30 salloc --ddp -N2 -n4 "$whoami"
 }
@@ -85,6 +80,10 @@ environments()
 @test "srun without --ddp: the tasks' environments are those of a cluster without the plugin" {
     [ "$(grep -c ' SLURM_PROCID=' "$BATS_FILE_TMPDIR/with")" -eq 4 ]
     diff "$BATS_FILE_TMPDIR/without" "$BATS_FILE_TMPDIR/with" >&2
+}
+
+@test "the preload and --ddp together: the same identity once" {
+    identifies 90 env LD_PRELOAD="$preload" srun --ddp -N2 --ntasks-per-node=2 "$whoami"
 }
 
 # Tries to bind a port on a node, as a program does that knows nothing of the job.

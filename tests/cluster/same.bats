@@ -92,7 +92,6 @@ even()
 }
 
 leave="repair or leave out the odd one, or say same=off"
-kind="use nodes of one kind, or say same=off"
 
 @test "equal nodes: nothing is said, whatever their serial numbers and the order of their devices" {
     local transport
@@ -141,16 +140,6 @@ said = [message["text"] for message in roll["messages"] if message["id"] == "RC6
 assert len(said) == 6 and said[5].startswith("/dev/shm has '64 MiB' on n1, "), said
 assert roll["exclude"] == "n1,n2,n3,n4", roll["exclude"]
 END
-}
-
-@test "two odd nodes; half and half" {
-    dress n2 gpus=1
-    dress n3 model='NVIDIA A100-SXM4-40GB'
-    meets 4 30 --ddp -N4 -n4 --distribution=cyclic
-    odd "GPUs are '2 NVIDIA H100' on n[1,4], '1 NVIDIA H100' on n2, '2 NVIDIA A100-SXM4-40GB' on n3; $kind"
-    dress n3 gpus=1
-    meets 4 30 --ddp "${four[@]}"
-    odd "GPUs are '2 NVIDIA H100' on n[1,4], '1 NVIDIA H100' on n[2-3]; $kind"
 }
 
 @test "same=off is silent, same=stop stops; a site's default is silent unless it says same=warn" {

@@ -7,18 +7,6 @@ load helpers
 cluster=(--nodes 2 --cpus 4 --gpus 2)
 alone=compared
 
-# bats test_tags=all
-@test "T1, T2, T5, T7 today: no RANK, no NODE_RANK, each node or process by itself" {
-    fails 90 srun -N2 --ntasks-per-node=2 python "$programs/env.py"
-    said 'environment variable RANK expected'
-    succeeds 90 srun -N2 --ntasks-per-node=1 torchrun --nproc_per_node 2 "$programs/torchrun_train.py"
-    [ "$(roll duplicates "$out")" = "0 1" ]
-    fails 90 srun -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/spawn.py"
-    said "KeyError: 'NODE_RANK'"
-    succeeds 90 srun -N2 --ntasks-per-node=1 python "$programs/save.py" "$shared/today.pt"
-    [ "$(grep -c saved= "$out")" -eq 2 ]
-}
-
 @test "T1: srun --ddp, env://, DistributedDataParallel" {
     trains 90 srun --ddp -N2 --ntasks-per-node=2 python "$programs/ddp.py"
 }
