@@ -18,7 +18,6 @@ static const struct {
     const char *why;
 } refusals[] = {
     { TEXT("0-7"), RC_BIND_UNSET, "0-7", 8, 8, 4, NULL, "all of the node is the step's" },
-    { TEXT("0-7"), RC_BIND_AUTO, "0-7", 8, 8, 4, NULL, "the same, said by name" },
     { TEXT("0-7"), RC_BIND_UNSET, "0-7", 16, 8, 8, NULL, "a node that claims more than it has" },
     { TEXT("0-7"), RC_BIND_UNSET, "0-7", RC_UNKNOWN, 64, 8, NULL, "no Slurm, but a cpuset" },
     { TEXT("0-7"), RC_BIND_UNSET, "0-7", 4, 64, 8, NULL, "half of each core counts, and a cpuset" },
@@ -26,10 +25,8 @@ static const struct {
     { TEXT("0-7"), RC_BIND_UNSET, "0-7", RC_UNKNOWN, 8, 4, "job's own", "nobody says anything" },
     { TEXT("0-7"), RC_BIND_UNSET, "0-7", RC_UNKNOWN, RC_UNKNOWN, 4, "job's own", "not even the machine" },
     { TEXT("0-3"), RC_BIND_UNSET, "0-7", 8, 8, 2, "bound it already", "task/affinity, mpirun, taskset" },
-    { TEXT("0-3"), RC_BIND_UNSET, "0-7", 8, 8, 1, "bound it already", "also where it is alone" },
     { TEXT("0-7"), RC_BIND_UNSET, "0-7", 8, 8, 9, "fewer cores", "more tasks than hardware threads" },
     { TEXT("0-3"), RC_BIND_CORES, "0-7", 4, 8, 9, NULL, "by name: none of these" },
-    { TEXT("0"), RC_BIND_NUMA, "0", RC_UNKNOWN, 8, 8, NULL, "likewise" },
     { TEXT("0-7"), RC_BIND_OFF, "0-7", 8, 8, 4, "bind=off", "switched off" },
     { TEXT("0-7"), RC_BIND_UNSET, "0-7", 8, 8, 0, "how many workers", "no number of workers" },
     { TEXT("0-7"), RC_BIND_CORES, "0-7", 8, 8, 4097, "how many workers", "more than any node has" },
@@ -110,11 +107,9 @@ static const struct starved_row starved[] = {
     { TEXT("8"), "8", "32(x2)", DAEMON(1), 4, 1, false, "the first task has" },
     { TEXT("8"), "8", "32(x2)", DAEMON(0), 4, 0, false, "mpirun in a step of 8 cores that was asked for" },
     { TEXT("32"), "8", "32(x2)", DAEMON(1), 4, 0, false, "the daemon has all, as with Slurm 22.05" },
-    { TEXT("8"), "8", "32,8", DAEMON(1), 4, 0, false, "a node may have no more" },
     { TEXT("8"), "8", "32(x2)", DAEMON(1), 1, 0, false, "one task a node: they are meant for it" },
     { TEXT("8"), "", "32(x2)", DAEMON(1), 4, 0, false, "a step of its own making" },
     { TEXT("8"), "8", "", DAEMON(1), 4, 0, false, "nobody says what the job has" },
-    { TEXT(""), "8", "32(x2)", DAEMON(1), 4, 0, false, "nor the step" },
 };
 
 UNIT_ROWS(check_starved, "starved", starved)

@@ -20,12 +20,10 @@ struct row {
 static const struct row rows[] = {
     { NO_TEXT, { "torchrun", "t.py" }, NULL, "there is no container" },
     { NO_TEXT, { "apptainer", "exec", "x.sif", "torchrun" }, HIDDEN("apptainer"), "nothing is mounted" },
-    { NO_TEXT, { "ch-run", "img", "--", "torchrun" }, HIDDEN("ch-run"), "nor here" },
     { NO_TEXT, { "podman-hpc", "run", "-v", "/opt/other:/opt/rollcall", "x" }, NULL, "something at that place" },
     { NO_TEXT, { "ch-run", "-b", "/opt/rollcall", "img", "--", "t" }, NULL, "the folder above it" },
     { NO_TEXT, { "ch-run", "--bind=/opt", "img", "--", "t" }, NULL, "one further above, in one word" },
     { NO_TEXT, { "apptainer", "exec", "-B/data,/opt/rollcall/", "x.sif", "t" }, NULL, "the second of a list" },
-    { NO_TEXT, { "apptainer", "exec", "-B", "/opt/rollcall:/opt/rollcall:ro", "x.sif" }, NULL, "to its own place" },
     { NO_TEXT, { "apptainer", "exec", "-B", "/opt/rollcall:/mnt", "x.sif" }, HIDDEN("apptainer"), "to another one" },
     { NO_TEXT, { "apptainer", "exec", "-B", "/opt/roll", "x.sif" }, HIDDEN("apptainer"), "the beginning of a name" },
     { NO_TEXT, { "apptainer", "exec", "--pwd", "/opt", "x.sif" }, HIDDEN("apptainer"), "a folder that is not mounted" },
@@ -36,9 +34,7 @@ static const struct row rows[] = {
     { NO_TEXT, { "bwrap", "--ro-bind", "/srv/r", "/opt/rollcall", "t" }, NULL, "and that may be it" },
     { NO_TEXT, { "bwrap", "--bind" }, HIDDEN("bwrap"), "two that are not there" },
     { NO_TEXT, { "sh", "-c", "apptainer exec -B /opt x.sif t" }, NULL, "in shell text" },
-    { NO_TEXT, { "sh", "-c", "apptainer exec x.sif t" }, HIDDEN("apptainer"), "in shell text, nothing mounted" },
     { TEXT("APPTAINER_BIND=/data,/opt/rollcall"), { "apptainer", "exec", "x.sif" }, NULL, "by the runtime's variable" },
-    { TEXT("SINGULARITY_BINDPATH=/opt:/opt"), { "singularity", "exec", "x.sif" }, NULL, "by an older one" },
     { TEXT("APPTAINER_BIND=/data"), { "apptainer", "exec", "x.sif" }, HIDDEN("apptainer"), "by neither" },
 };
 
@@ -84,7 +80,6 @@ static const struct warning warnings[] = {
     { TEXT(NAMES ", or use pyxis"), { "/opt/enroot", "start", "x", "python" }, "none of them" },
     { NO_TEXT, { "enroot", "start", "-e", "RANK", "x", "python" }, "those that are named" },
     { TEXT("--env-host"), { "podman", "run", "--network", "host", "x", "python", "-e" }, "none of them" },
-    { NO_TEXT, { "podman", "run", "--rm", "--env-host", "x" }, "all of them" },
     { NO_TEXT, { "podman", "run", "--env=RANK", "x" }, "in one word" },
     { TEXT(NAMES), { "docker", "run", "x" }, "none of them" },
     { NO_TEXT, { "docker" }, "nothing that it is to do" },

@@ -152,57 +152,38 @@ struct row {
 
 static const struct row rows[] = {
     { TEXT("1"), "", "", number, "a number" },
-    { TEXT("0"), "", "", number, "a number of zeros" },
-    { TEXT(" "), "", "1", number, "blanks before a number" },
 
     { TEXT("1,"), "", "1", tasklist, "one task on each of many nodes" },
-    { TEXT("1,"), "", "", tasklist, "the same with a comma too many" },
     { TEXT("1(x9),"), "", "2", tasklist, "many runs" },
-    { TEXT("1"), "", "", tasklist, "a count" },
     { TEXT("1"), "1(x", ")", tasklist, "a repeat" },
     { TEXT("("), "", "", tasklist, "brackets of tasks" },
-    { TEXT(","), "", "", tasklist, "commas of tasks" },
 
     { TEXT("n1,"), "", "n2", hostlist, "many hosts" },
     { TEXT("n[1-9],"), "", "n", hostlist, "many ranges" },
     { TEXT("1,"), "n[", "2]", hostlist, "many numbers in a bracket" },
     { TEXT("1-2,"), "n[", "3", hostlist, "many ranges in a bracket that is not closed" },
-    { TEXT("n"), "", "", hostlist, "a long name" },
-    { TEXT("n["), "", "", hostlist, "names that open brackets" },
-    { TEXT("["), "n", "", hostlist, "brackets of hosts" },
     { TEXT("1"), "n[", "]", hostlist, "a long number of a host" },
-    { TEXT("n[1]"), "", "", hostlist, "many brackets in a name" },
     { TEXT("there-is-no-such-host[1-3],"), "", "n", hostlist, "hosts like the one that is looked for" },
 
     { TEXT(",(0,1,1)"), "(vector", ")", taskmap, "many runs of one task" },
     { TEXT(",(0,4096,1)"), "(vector", ")", taskmap, "many runs over all nodes" },
-    { TEXT("("), "(vector,", ")", taskmap, "brackets of a map" },
     { TEXT("1"), "(vector,(", ",1,1))", taskmap, "a long number in a map" },
     { TEXT("1,"), "", "2", taskmap, "one node many times" },
-    { TEXT("1,2,"), "", "3", taskmap, "two nodes in turn" },
     { TEXT("0-4095,"), "", "3", taskmap, "many plain runs over all nodes" },
-    { TEXT(","), "", "", taskmap, "commas of a map" },
 
     { TEXT("k"), "", "", option, "a long word" },
-    { TEXT(","), "", "", option, "commas of options" },
-    { TEXT("n"), "order=", "", option, "a long order" },
     { TEXT("1"), "nproc=", "", option, "a long nproc" },
     { TEXT("order=node,"), "", "", option, "the same key again and again" },
-    { TEXT("="), "", "", option, "equals signs" },
 
     { TEXT("0,"), "", "1", devices, "many devices" },
-    { TEXT("G"), "", "", devices, "a long device" },
 
     { TEXT("\x1b"), "", "", quote, "a value that is shown escaped" },
     { TEXT("abc"), "", "", copy, "a value that is copied" },
-    { TEXT(","), "", "", split, "pieces of no length" },
     { TEXT("abcdefgh,"), "", "i", split, "pieces" },
 
     { TEXT("N"), "", "", environment, "one entry without '='" },
     { TEXT("N"), "", "=", environment, "one long name" },
-    { TEXT("v"), "RANK=", "", environment, "one long value" },
     { TEXT("SAME=1\n"), "", "", environment, "the same variable again and again" },
-    { TEXT("=\n"), "", "", environment, "entries of one character" },
     { TEXT("NONE\n"), "", "", environment, "entries without '='" },
 
     { TEXT("FILL=1\n"), STEP LISTS, "", resolve, "a step with a large environment" },
@@ -213,10 +194,7 @@ static const struct row rows[] = {
     { TEXT("0,1,"), ARBITRARY "SLURM_ROLLCALL_TASK_HOSTS=42.0 ", "0", resolve,
       "a step with a long list of its tasks' nodes" },
     { TEXT("(0,1,1),"), ARBITRARY "SLURM_PMIX_MAPPING_SERV=(vector,", "(0,1,1))", resolve, "a step with a long map" },
-    { TEXT("1"), STEP LISTS "MASTER_PORT=", "", resolve, "a step with a long port" },
-    { TEXT("h"), STEP LISTS "MASTER_ADDR=", "", resolve, "a step with a long address" },
     { TEXT("0,"), STEP LISTS "CUDA_VISIBLE_DEVICES=", "1", resolve, "a step with many devices" },
-    { TEXT("0,"), STEP LISTS "SLURM_STEP_GPUS=", "1", resolve, "a step with many devices of Slurm" },
     { TEXT("2,"),
       LISTS "SLURM_JOB_ID=42\nSLURM_STEP_ID=0\nSLURM_PROCID=3\nSLURM_LOCALID=1\nSLURM_NODEID=1\n"
             "SLURM_NTASKS=4\nSLURM_STEP_NUM_TASKS=4\nSLURM_STEP_NUM_NODES=2\nSLURM_NNODES=2\nSLURM_GTIDS=",

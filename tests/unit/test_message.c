@@ -57,17 +57,13 @@ static const struct {
     const char *why;
 } said[] = {
     { TEXT("RC101"), RC101, RC_LEVEL_ERROR, RC_SAID_PER_NODE, RC_WANTED_ALWAYS, "a task's own number is wrong" },
-    { TEXT("RC104"), RC104, RC_LEVEL_ERROR, RC_SAID_PER_LAUNCH, RC_WANTED_ALWAYS, "all tasks have the same list" },
     { TEXT("RC107"), RC107, RC_LEVEL_NOTE, RC_SAID_PER_TASK, RC_WANTED_ALWAYS, "a note" },
-    { TEXT("RC202"), RC202, RC_LEVEL_ERROR, RC_SAID_PER_LAUNCH, RC_WANTED_ALWAYS, "one --ddp for all" },
     { TEXT("RC301"), RC301, RC_LEVEL_WARNING, RC_SAID_PER_LAUNCH, RC_WANTED_IF_ASKED, "advice on the layout" },
     { TEXT("RC401"), RC401, RC_LEVEL_WARNING, RC_SAID_PER_LAUNCH, RC_WANTED_ALWAYS, "a value was replaced" },
     { TEXT("RC405"), RC405, RC_LEVEL_ERROR, RC_SAID_PER_NODE, RC_WANTED_ALWAYS, "one node's port" },
-    { TEXT("RC408"), RC408, RC_LEVEL_ERROR, RC_SAID_PER_NODE, RC_WANTED_ALWAYS, "one node's resolver" },
     { TEXT("RC611"), RC611, RC_LEVEL_WARNING, RC_SAID_PER_NODE, RC_WANTED_ALWAYS, "one node cannot reach the others" },
     { TEXT("RC612"), RC612, RC_LEVEL_ERROR, RC_SAID_PER_LAUNCH, RC_WANTED_ALWAYS, "all nodes stop for one reason" },
     { TEXT("RC617"), RC617, RC_LEVEL_ERROR, RC_SAID_PER_TASK, RC_WANTED_ALWAYS, "a call of the library fails" },
-    { TEXT("RC901"), RC901, RC_LEVEL_WARNING, RC_SAID_PER_LAUNCH, RC_WANTED_IF_ASKED, "advice on GPUs" },
     { TEXT("RC914"), RC914, RC_LEVEL_WARNING, RC_SAID_PER_TASK, RC_WANTED_ALWAYS, "one daemon's tasks alone know" },
 };
 

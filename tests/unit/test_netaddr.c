@@ -12,56 +12,31 @@ struct address_row {
 };
 
 static const struct address_row taken[] = {
-    { TEXT("0.0.0.0"), "0.0.0.0", "the smallest" },
     { TEXT("255.255.255.255"), "255.255.255.255", "the largest" },
-    { TEXT("10.77.0.2"), "10.77.0.2", "any" },
     { TEXT("::"), "::", "nothing but a gap" },
     { TEXT("::1"), "::1", "a gap in front" },
-    { TEXT("1::"), "1::", "a gap at the end" },
-    { TEXT("fe80::1"), "fe80::1", "a gap in the middle" },
     { TEXT("2001:db8:0:0:0:0:0:7"), "2001:db8::7", "eight groups" },
-    { TEXT("1:2:3:4:5:6:7:8"), "1:2:3:4:5:6:7:8", "eight groups without a zero" },
-    { TEXT("::2:3:4:5:6:7:8"), "0:2:3:4:5:6:7:8", "a gap of one group in front" },
     { TEXT("1:2:3:4:5:6:7::"), "1:2:3:4:5:6:7:0", "a gap of one group at the end" },
-    { TEXT("FD00:77::ABCD"), "fd00:77::abcd", "capitals" },
     { TEXT("fd00:0077::000a"), "fd00:77::a", "leading zeros" },
-    { TEXT("::ffff:192.0.2.7"), "::ffff:192.0.2.7", "an IPv4 address at the end" },
     { TEXT("1:2:3:4:5:6:192.0.2.7"), "1:2:3:4:5:6:c000:207", "an IPv4 address after six groups" },
-    { TEXT("64:ff9b::192.0.2.7"), "64:ff9b::c000:207", "an IPv4 address after a gap" },
 };
 
 static const struct address_row refused[] = {
     { NO_TEXT, NULL, "unset" },
     { TEXT(""), NULL, "empty" },
-    { TEXT("."), NULL, "a dot" },
-    { TEXT(":"), NULL, "a colon" },
     { TEXT("1.2.3"), NULL, "three bytes" },
-    { TEXT("1.2.3.4.5"), NULL, "five bytes" },
-    { TEXT("1.2.3."), NULL, "nothing after the last dot" },
     { TEXT("1.2.3.256"), NULL, "a byte too large" },
     { TEXT("1.2.3.04"), NULL, "octal or not, nobody knows" },
-    { TEXT("0x7f.0.0.1"), NULL, "hexadecimal" },
-    { TEXT("1.2.3.4 "), NULL, "a trailing blank" },
-    { TEXT("1.2.3.4\0"), NULL, "a trailing NUL" },
     { TEXT("n1"), NULL, "a name" },
-    { TEXT("1:2:3:4:5:6:7"), NULL, "seven groups" },
-    { TEXT("1:2:3:4:5:6:7:8:9"), NULL, "nine groups" },
     { TEXT("1:2:3:4::5:6:7:8"), NULL, "a gap of nothing" },
     { TEXT("1::2::3"), NULL, "two gaps" },
-    { TEXT(":::"), NULL, "three colons" },
-    { TEXT("1:::2"), NULL, "three colons in the middle" },
     { TEXT(":1"), NULL, "a colon in front" },
     { TEXT("1:2:3:4:5:6:7:"), NULL, "a trailing colon" },
     { TEXT("12345::"), NULL, "five digits" },
     { TEXT("g::"), NULL, "no digit" },
-    { TEXT("[::1]"), NULL, "brackets" },
     { TEXT("fe80::1%eth0"), NULL, "a zone" },
-    { TEXT("::1/128"), NULL, "a network" },
     { TEXT("1.2.3.4::"), NULL, "an IPv4 address in front of a gap" },
-    { TEXT("1.2.3.4:5:6:7:8:9:a"), NULL, "an IPv4 address in front" },
-    { TEXT("::1.2.3.4:5"), NULL, "an IPv4 address in the middle" },
     { TEXT("1:2:3:4:5:6:7:1.2.3.4"), NULL, "an IPv4 address that does not fit" },
-    { TEXT("::1.2.3"), NULL, "half an IPv4 address" },
 };
 
 static const char *text_of(const struct rc_netaddr *address, char text[INET6_ADDRSTRLEN])
@@ -94,24 +69,17 @@ static const struct {
     bool inside;
     const char *why;
 } networks[] = {
-    { TEXT("10.1.0.0/16"), "10.1.0.0", true, "the first" },
     { TEXT("10.1.0.0/16"), "10.1.255.255", true, "the last" },
-    { TEXT("10.1.0.0/16"), "10.2.0.0", false, "one too far" },
-    { TEXT("10.1.0.0/16"), "10.0.255.255", false, "one before" },
     { TEXT("10.1.2.3/16"), "10.1.7.7", true, "an address for its network" },
     { TEXT("10.1.2.128/25"), "10.1.2.127", false, "a prefix within a byte, below" },
-    { TEXT("10.1.2.128/25"), "10.1.2.128", true, "a prefix within a byte" },
-    { TEXT("10.1.2.3/32"), "10.1.2.3", true, "one address" },
     { TEXT("10.1.2.3/32"), "10.1.2.2", false, "one address, and another" },
     { TEXT("0.0.0.0/0"), "192.0.2.1", true, "all of IPv4" },
     { TEXT("0.0.0.0/0"), "fd00::1", false, "all of IPv4 is no IPv6" },
     { TEXT("::/0"), "192.0.2.1", false, "all of IPv6 is no IPv4" },
-    { TEXT("::/0"), "fd00::1", true, "all of IPv6" },
     { TEXT("fd00:1::/64"), "fd00:1::ffff:ffff:ffff:ffff", true, "the last of IPv6" },
     { TEXT("fd00:1::/64"), "fd00:1:0:1::", false, "one too far in IPv6" },
     { TEXT("fd00:1::/33"), "fd00:1:7fff::", true, "a bit into a byte" },
     { TEXT("fd00:1::/33"), "fd00:1:8000::", false, "and past it" },
-    { TEXT("fd00:1::7/128"), "fd00:1::7", true, "one address of IPv6" },
 };
 
 UNIT_ROWS(has, "network has", networks)
@@ -127,18 +95,11 @@ UNIT_ROWS(has, "network has", networks)
 static const struct address_row no_networks[] = {
     { NO_TEXT, NULL, "unset" },
     { TEXT(""), NULL, "empty" },
-    { TEXT("/"), NULL, "a slash" },
     { TEXT("/16"), NULL, "no address" },
     { TEXT("10.1.0.0"), NULL, "no length" },
-    { TEXT("10.1.0.0/"), NULL, "an empty length" },
-    { TEXT("10.1/16"), NULL, "half an address" },
     { TEXT("10.1.0.0/33"), NULL, "longer than IPv4" },
     { TEXT("fd00::/129"), NULL, "longer than IPv6" },
-    { TEXT("10.1.0.0/-1"), NULL, "negative" },
     { TEXT("10.1.0.0/016"), NULL, "leading zero" },
-    { TEXT("10.1.0.0/255.255.0.0"), NULL, "a mask" },
-    { TEXT("10.1.0.0/16/8"), NULL, "two lengths" },
-    { TEXT("10.1.0.0 /16"), NULL, "a blank" },
     { TEXT("n1/16"), NULL, "a name" },
 };
 
