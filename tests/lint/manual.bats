@@ -64,7 +64,7 @@ section()
 }
 
 @test "sections are in their order" {
-    sections='NAME SYNOPSIS DESCRIPTION EXIT STATUS JSON ENVIRONMENT FILES EXAMPLES SEE ALSO'
+    sections='NAME SYNOPSIS DESCRIPTION IN SEVERAL TASKS EXIT STATUS JSON ENVIRONMENT FILES EXAMPLES SEE ALSO'
     expect_same "$sections" "$(sed -n 's/^\.SH //p' "$man/man1/rollcall.1" | tr -d '"' | paste -sd' ')"
     sections='NAME SYNOPSIS DESCRIPTION RETURN VALUE ATTRIBUTES FILES EXAMPLES SEE ALSO'
     expect_same "$sections" "$(sed -n 's/^\.SH //p' "$man/man3/librollcall.3" | tr -d '"' | paste -sd' ')"
