@@ -76,12 +76,6 @@ def one_node(layout):
     return len(layout.hosts) == 1
 
 
-def lowest(layout):
-    """The nodes' numbers by their lowest ranks."""
-    order = sorted(range(len(layout.hosts)), key=lambda node: layout.ranks[node][0])
-    return {node: place for place, node in enumerate(order)}
-
-
 def devices(layout):
     if layout.gpus is None:
         return {}
@@ -213,16 +207,6 @@ def hydra(proxy, extra):
     return write
 
 
-def mvapich(rng, layout):
-    place, prefix = lowest(layout), "MV2"
-    return written(layout, lambda node, local, rank: {
-        f"{prefix}_COMM_WORLD_RANK": str(rank), f"{prefix}_COMM_WORLD_SIZE": str(layout.size),
-        f"{prefix}_COMM_WORLD_LOCAL_RANK": str(local), f"{prefix}_COMM_WORLD_LOCAL_SIZE": str(len(layout.ranks[node])),
-        "MPISPAWN_NNODES": str(len(layout.hosts)), "MPISPAWN_ID": str(place[node]), "MPISPAWN_GLOBAL_NPROCS": str(layout.size),
-        "MPISPAWN_MPIRUN_HOST": layout.hosts[layout.where[0]], "MPISPAWN_MPIRUN_ID": str(layout.job),
-    }, firm=even(layout), run_id=None)
-
-
 # torchrun's workers
 
 
@@ -310,7 +294,6 @@ FAMILIES = {
                           {}), (*MPI, "plane"), (), 2),
     "intelmpi": Family(hydra("/opt/intel/mpi/bin/hydra_pmi_proxy --control-port {host}:{port} --rmk user --launcher ssh "
                              "--proxy-id {node}", {"I_MPI_MPIRUN": "mpirun"}), MPI, (), 3),
-    "mvapich": Family(mvapich, (*MPI, "arbitrary"), ("/opt/mvapich2/bin/mpispawn 0",), 4),
     "flux": Family(flux, MPI, ("flux-shell 120259084288",), 1.5),
     "pals": Family(pals, MPI, ("palsd",), 7),
     "lsf": Family(lsf, (*MPI, "arbitrary"), ("/opt/lsf/bin/res -d /opt/lsf/conf",), 9),

@@ -42,10 +42,9 @@ class Nest:
 
 
 # Not drawn, as the variables of both are one launcher's, too (a second voice that its family keeps silent about),
-# where the ranks happen to be equal: Flux with PALS's names, Hydra with PALS's or MVAPICH's;
+# where the ranks happen to be equal: Flux with PALS's names, Hydra with PALS's;
 # DeepSpeed's launcher in a task of torchrun, as its elastic launches have torchrun's names.
-SECOND_VOICES = {("flux", "pals"), ("pals", "mpich"), ("mpich", "mvapich"), ("intelmpi", "mvapich"),
-                 ("torchrun", "deepspeed")}
+SECOND_VOICES = {("flux", "pals"), ("pals", "mpich"), ("torchrun", "deepspeed")}
 
 registered = []
 for part in ("registry.def", "platforms.def"):

@@ -35,8 +35,6 @@ SAYS = {
               "SLURM_NNODES": NODES},
     "mpich": {"PMI_RANK": RANK, "PMI_SIZE": SIZE, "MPI_LOCALRANKID": LOCAL_RANK, "MPI_LOCALNRANKS": LOCAL_SIZE},
     "intelmpi": {"PMI_RANK": RANK, "PMI_SIZE": SIZE, "MPI_LOCALRANKID": LOCAL_RANK, "MPI_LOCALNRANKS": LOCAL_SIZE},
-    "mvapich": {"MV2_COMM_WORLD_RANK": RANK, "MV2_COMM_WORLD_SIZE": SIZE, "MV2_COMM_WORLD_LOCAL_RANK": LOCAL_RANK,
-                "MV2_COMM_WORLD_LOCAL_SIZE": LOCAL_SIZE},
     "flux": {"FLUX_TASK_RANK": RANK, "FLUX_JOB_SIZE": SIZE, "FLUX_TASK_LOCAL_ID": LOCAL_RANK,
              "FLUX_JOB_NNODES": NODES},
     "pals": {"PALS_RANKID": RANK, "PALS_LOCAL_RANKID": LOCAL_RANK, "PALS_NODEID": NODE_RANK},
@@ -48,7 +46,7 @@ STARTS = {
     "openmpi": "orted -mca ess env", "pmix": "prted --prtemca ess env", "slurm": "slurmstepd: [42.0]",
     "mpich": "/usr/bin/hydra_pmi_proxy --control-port n1:40001 --proxy-id 0",
     "intelmpi": "/opt/intel/oneapi/mpi/bin/hydra_bstrap_proxy --upstream-host n1 --proxy-id 0",
-    "mvapich": "/opt/mvapich2/bin/mpispawn 0", "flux": "flux-shell 120259084288", "pals": "palsd: apid 1",
+    "flux": "flux-shell 120259084288", "pals": "palsd: apid 1",
     "lsf": "blaunch", "pbs": "pbs_mom",
 }
 # What the task's user chooses and not the launcher: an outer launch's choice reaches the inner one, and may change
@@ -139,9 +137,6 @@ def apart(o, i):
         return False  # plain prterun in a task of Open MPI, whose PMIX_* look the same where the ranks do
     if (o.launcher, i.launcher) == ("torchrun", "deepspeed"):
         return False  # an elastic launch of DeepSpeed's has torchrun's names, too
-    if i.launcher == "mvapich":  # Hydra's names are MVAPICH's own where the ranks are equal; its two generations
-        return o.env.get("PMI_RANK") != str(i.identity[RANK]) and ("MVP_COMM_WORLD_RANK" in o.env) == (
-            "MVP_COMM_WORLD_RANK" in i.env) if o.launcher in ("mpich", "intelmpi", "mvapich") else True
     # a task of MPICH in one of Intel MPI counts for one of Intel MPI, by its own numbers
     return (o.launcher, i.launcher) != ("intelmpi", "mpich")
 
@@ -221,7 +216,7 @@ def test_platform_is_outside(core, launcher, platform):
 
 
 # Whose names come first where nothing but the names is there: innermost first (design, and rollcall(7)).
-ORDER = ["torchrun", "deepspeed", "openmpi", "flux", "mpich", "intelmpi", "mvapich", "pmix", "pals", "lsf", "pbs", "slurm",
+ORDER = ["torchrun", "deepspeed", "openmpi", "flux", "mpich", "intelmpi", "pmix", "pals", "lsf", "pbs", "slurm",
          "gridengine"]
 
 
