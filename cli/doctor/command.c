@@ -85,7 +85,6 @@ static int look_around(struct arguments *a)
     doctor_slurm(findings, &slurm);
     if (type)
         doctor_slurm_type(findings, &slurm, type, NULL, 0);
-    doctor_pmix(findings, &inspection->result);
     doctor_network(findings, &inspection->result);
     doctor_node(findings, &inspection->result);
     return 0;

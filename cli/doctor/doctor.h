@@ -112,12 +112,6 @@ void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm);
 void doctor_slurm_type(struct findings *findings, const struct doctor_slurm *slurm, const char *type, const char *file,
                        unsigned line);
 
-/* Adds D108 for an MPI program in several tasks, started in that file and line. `type`: of
- * --mpi, empty for Slurm's default. `version`: of the Open MPI that the job loads, empty for
- * that of the mpirun on PATH. */
-void doctor_openmpi(struct findings *findings, const struct doctor_slurm *slurm, const char *type, const char *version,
-                    const char *file, unsigned line);
-
 /* Adds D524 where srun would refuse the text. One with variables in it is not looked at. */
 void doctor_ddp_option(struct findings *findings, const char *text, const char *file, unsigned line);
 
@@ -150,9 +144,6 @@ void doctor_step(struct findings *findings, const struct rc_result *result);
 
 /* The GPUs, cores and limits of this task. */
 void doctor_node(struct findings *findings, const struct rc_result *result);
-
-/* Works in a task that a PMIx server of its launch has started, in one task a node. Does not speak to the server. */
-void doctor_pmix(struct findings *findings, const struct rc_result *result);
 
 /* Names, ports and interfaces of this node. */
 void doctor_network(struct findings *findings, const struct rc_result *result);

@@ -63,8 +63,6 @@ static void add_answer(struct findings *findings, const struct doctor_slurm *slu
         return;
     else if (strcmp(field[1], "mpi") == 0)
         doctor_slurm_type(findings, slurm, field[4], field[2], number);
-    else if (strcmp(field[1], "openmpi") == 0)
-        doctor_openmpi(findings, slurm, field[4], field[5], field[2], number);
     else if (strcmp(field[1], "ddp") == 0)
         doctor_ddp_option(findings, field[4], field[2], number);
     else

@@ -223,48 +223,6 @@ LINES
     [[ $output == *'srun -N4 rollcall doctor --here | rollcall doctor --nodes' ]]
 }
 
-# fake_mpirun VERSION: Open MPI's
-fake_mpirun()
-{
-    printf '#!/bin/sh\necho "mpirun (Open MPI) %s"\n' "$1" > bin/mpirun
-    chmod 755 bin/mpirun
-}
-
-# As measured with Open MPI 5.0.7 under --mpi=none and pmi2: four worlds of one.
-@test "an MPI program in tasks that get no PMIx, which is all that Open MPI 5 speaks" {
-    local line=(srun -N2 --ntasks-per-node=4)
-    fake_srun 24.11.5
-    fake_mpirun 5.0.7
-    script 'from mpi4py import MPI' 'print(MPI.COMM_WORLD.size)'
-    found 'D108 command line:1' train.py -- "${line[@]}" --mpi=pmi2 python train.py
-    jq -e '.findings[0].change == "srun --mpi=pmix"' json
-    found 'D108 command line:1' train.py -- "${line[@]}" --mpi=none python train.py
-    found '' train.py -- "${line[@]}" --mpi=pmix python train.py
-    found '' train.py -- srun -n1 --mpi=none python train.py
-    found '' train.py -- "${line[@]}" --mpi=none --container-image=pytorch python train.py
-    # Slurm's default, as far as it can be asked
-    found '' train.py -- "${line[@]}" python train.py
-    printf '#!/bin/sh\nprintf "Configuration data\\nMpiDefault              = none\\n"\n' > bin/scontrol
-    chmod 755 bin/scontrol
-    found 'D108 command line:1' train.py -- "${line[@]}" python train.py
-    sed -i 's/none/(null)/' bin/scontrol
-    found 'D108 command line:1' train.py -- "${line[@]}" python train.py
-    sed -i 's/(null)/pmix/' bin/scontrol
-    found '' train.py -- "${line[@]}" python train.py
-    job '#SBATCH -N 2 --ntasks-per-node=4' 'export SLURM_MPI_TYPE=pmi2' 'srun python train.py'
-    found 'D108 job.sh:4' --script job.sh train.py
-    # what the job itself loads goes before this machine's
-    fake_mpirun 4.1.4
-    found '' train.py -- "${line[@]}" --mpi=pmi2 python train.py
-    job '#SBATCH -N 2 --ntasks-per-node=4' 'module load gcc/13 OpenMPI/5.0.3' 'srun --mpi=pmi2 python train.py'
-    found 'D108 job.sh:4' --script job.sh train.py
-    fake_mpirun 5.0.7
-    job '#SBATCH -N 2 --ntasks-per-node=4' 'module load mympi' 'srun --mpi=pmi2 python train.py'
-    found '' --script job.sh train.py
-    script 'import torch'
-    found '' train.py -- "${line[@]}" --mpi=pmi2 python train.py
-}
-
 # As it was: the script's own Trainer is of one, its data are of a dependency's, which is of the other.
 @test "a dependency that uses the other Lightning" {
     mkdir -p site/graphs/parts
@@ -338,25 +296,6 @@ D201 /proc/sys/net/ipv4/ip_local_port_range:0'
     around 'D205 -:0' GLOO_SOCKET_IFNAME=lo,ib0
     around 'D206 -:0' NCCL_IB_HCA==mlx5_77
     around '' NCCL_IB_HCA==mlx5_77 NCCL_IB_DISABLE=1
-}
-
-@test "Open MPI's own PMIx, and what its launch's server asks for" {
-    local task=(SLURM_PROCID=2 SLURM_LOCALID=0 PMIX_RANK=2 PMIX_NAMESPACE=slurm.pmix.42.7
-        'PMIX_SERVER_URI2=pmix-server.1;tcp4://127.0.0.1:9')
-    fake_srun 22.05.8
-    mkdir -p lib/openmpi
-    printf 'PMIX pdlopen MCA component version 3.2.5' > lib/openmpi/mca_pmix_pmix3x.so
-    fake_mpirun 4.1.6
-    around 'D106 -:0' "${task[@]}" PMIX_GDS_MODULE=shmem2,hash PMIX_VERSION=5.0.1
-    jq -e '.findings[0].what | endswith("lib/openmpi/mca_pmix_pmix3x.so (PMIx 3.2) cannot do PMIX_GDS_MODULE=shmem2,hash")' \
-        json
-    jq -e '.looked_at[] | select(.name == "PMIx").text == "the server is 5.0.1"' json
-    around '' "${task[@]}" PMIX_GDS_MODULE=shmem2,hash PMIX_MCA_gds=hash
-    around '' "${task[@]}" PMIX_GDS_MODULE=ds21,ds12,hash
-    # not this step's server
-    around '' "${task[@]}" PMIX_GDS_MODULE=shmem2,hash PMIX_NAMESPACE=slurm.pmix.41.0
-    printf 'PMIX pdlopen MCA component version 4.1.0' > lib/openmpi/mca_pmix_pmix3x.so
-    around '' "${task[@]}" PMIX_GDS_MODULE=shmem2,hash
 }
 
 @test "GPUs, cores and limits of a task" {

@@ -77,28 +77,6 @@ finds()
     finds 1 "1 error; begin with D105, $shared/job.sh:3"
 }
 
-# Open MPI 4 is refused loudly or works; from 5 on each task would be a world of one.
-# bats test_tags=series
-@test "an MPI program for srun without PMIx, with the Open MPI that is here" {
-    local line=(srun -N2 --ntasks-per-node=2)
-    echo 'from mpi4py import MPI' > "$shared/train.py"
-    attempt 30 rollcall doctor "$shared/train.py" -- "${line[@]}" --mpi=none python train.py
-    if login mpirun --version | grep -q 'Open MPI) 4'; then
-        succeeded
-    else
-        failed
-        said '^warning D108'
-    fi
-    # Slurm's default
-    attempt 30 rollcall doctor "$shared/train.py" -- "${line[@]}" python train.py
-    if [ "$mpi" = pmix ]; then
-        succeeded
-    else
-        failed
-        said '^ +change +mpirun'
-    fi
-}
-
 # bats test_tags=series
 @test "--nodes names each node that is not as the others, and what is wrong there" {
     local conf old release other series

@@ -239,40 +239,6 @@ def idle(step, report):
             step.place(), layout.gpus_per_node), step.ask(layout.gpus_per_node))
 
 
-MODULE = re.compile(r"\b(?:module\s+(?:load|add|swap|switch)|ml|spack\s+load)\b.*?\bopenmpi[/@]v?(\d[\d.]*)", re.I)
-# the job changes PATH, or runs with another machine's files
-ELSEWHERE = re.compile(r"^\s*(?:module|ml|spack|conda|mamba|micromamba|source|\.)\s|\bPATH=")
-
-
-def loaded_openmpi(job):
-    """The version that the job's own lines load; "" where it is this machine's, None where it cannot be known."""
-    versions = [match.group(1) for text, _ in job.lines for match in [MODULE.search(text)] if match]
-    if versions:
-        return versions[-1]
-    return None if any(ELSEWHERE.search(text) for text, _ in job.lines) else ""
-
-
-def asked_mpi(step):
-    """The type of --mpi: the line's, or a variable's; "" where it is Slurm's default, None where it cannot be known."""
-    name = "SLURM_MPI_TYPE"
-    kind = step.layout.options.get("mpi", step.launch.command.variables.get(name, step.job.variables.get(name)))
-    kind = os.environ.get(name, "") if kind is None else bare(kind)
-    return None if "$" in kind or kind == "list" else kind
-
-
-def openmpi(step):
-    """(type, version) where a version of Open MPI and a type of --mpi may not fit; else None."""
-    layout = step.layout
-    if step.launch.kind != "python" or step.srun is None or not step.program.imports_any("mpi4py") or \
-            any(name.startswith("container") for name in layout.options):
-        return None
-    tasks = layout.ntasks or max(layout.nodes or 1, layout.tasks_per_node or 1)
-    kind, version = asked_mpi(step), loaded_openmpi(step.job)
-    if tasks < 2 or kind is None or version is None or kind.startswith("pmix"):
-        return None
-    return kind, version
-
-
 def check(step, series, report):
     for find in (sizes, gpus, several_launchers, torchrun_numbers, machine_ranks, deepspeed_everywhere):
         find(step, report)

@@ -9,7 +9,6 @@ It parses what it is given, and neither imports nor runs any of it. It prints li
     fact NAME TEXT
     fact mpi PATH LINE TYPE                 a launch with srun --mpi=TYPE
     fact ddp PATH LINE OPTIONS              a launch with srun --ddp=OPTIONS
-    fact openmpi PATH LINE TYPE VERSION     a launch of an MPI program
 """
 import gc
 import os
@@ -137,9 +136,6 @@ def check_step(step, series, report):
     elif "ddp" in layout.options and step.srun is not None and not job.has_option:
         report("D102", job.path, step.line, "--ddp, which srun of this machine does not take", step.cure())
     layouts.check(step, series, report)
-    found = layouts.openmpi(step) if step.program else None
-    if found:
-        emit("fact", "openmpi", job.path, step.line, *found)
 
 
 def check_job(job, steps, series, report):
