@@ -159,7 +159,7 @@ static bool is_variable(const char *line)
     return line[0] != '#' && line[0] != '@' && strchr(line, '=');
 }
 
-/* `env` prints a value of several lines as it is (SkyPilot's list of addresses): a
+/* `env` prints a value of several lines as it is (a list of addresses): a
  * line without an equals sign that comes below a variable belongs to its value. */
 static void join_values(char *data, const char **list)
 {

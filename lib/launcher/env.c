@@ -5,7 +5,7 @@
  * is there is ever changed to another. Two things can be done for such a process: say that half of an identity is
  * missing, and complete a whole one by what follows from it.
  *
- * A bare pair of RANK and WORLD_SIZE is ambiguous. To env:// it counts processes; Vertex AI, PAI and half of what
+ * A bare pair of RANK and WORLD_SIZE is ambiguous. To env:// it counts processes; Vertex AI and half of what
  * Kubeflow sets mean nodes, and a script that starts a worker a GPU may mean either. A guess would be right for one of
  * them and start a wrong number of workers, or none that ever meet, for the other. LOCAL_RANK tells: only processes
  * have one.

@@ -10,41 +10,32 @@
  *   RC102, and an index that is no number RC101;
  * - absent with a LOCAL_RANK: workers were numbered further inside. Not where the stamp says that rollcall set it
  *   for this node as a worker;
- * - hosts is a list of all nodes, in the order of their indices. Another number of lines than count is RC103;
- * - RANK 0 is on the node that the variable of the master names, else on the first of hosts. A MASTER_ADDR that is
- *   set is kept in either case. The name is believed: it may be that of a service in front of the node, so RANK 0
- *   cannot compare it with its own addresses;
+ * - RANK 0 is on the node that the variable of the master names. A MASTER_ADDR that is set is kept. The name is
+ *   believed: it may be that of a service in front of the node, so RANK 0 cannot compare it with its own addresses;
  * - a narrower CUDA_VISIBLE_DEVICES comes before the platform's number of GPUs.
  */
 #include "base/netaddr.h"
 #include "launcher/launcher.h"
 
-enum { NAME_SIZE = 28, NAME_PART_SIZE = 12 };
+enum { NAME_SIZE = 28 };
 
 /* The variables of a platform that are left out are those that it does not have. Arrays, not pointers: see
  * struct rc_variable. */
 struct platform {
     char needs[2][NAME_SIZE]; /* both must have a value */
-
-    /* For names that are anybody's: this variable has a value, or MASTER_ADDR begins and ends so. */
-    char proof[NAME_SIZE];
-    char proof_by_master[2][NAME_PART_SIZE];
-
-    char elastic[NAME_SIZE]; /* where it has a value, torchrun's agents number themselves */
+    char elastic[NAME_SIZE];  /* where it has a value, torchrun's agents number themselves */
 
     char index[NAME_SIZE];     /* the node's index */
     char count[NAME_SIZE];     /* the number of nodes */
     bool index_optional_alone; /* a single node may have no index, which is 0 */
 
     char run_id[2][NAME_SIZE]; /* the name of the launch: the first of these with a value */
-    char hosts[NAME_SIZE];     /* all nodes in the order of their indices, a line each */
-    char master[NAME_SIZE];    /* the first node; left out: the first of hosts */
+    char master[NAME_SIZE];    /* the first node */
     char port[NAME_SIZE];      /* the port that the platform has chosen on it */
     bool by_dns;               /* the first node's name is in DNS only once that node is up */
 
-    char gpus[NAME_SIZE];     /* the number of the node's GPUs */
-    bool gpus_are_workers;    /* it is the number of workers wanted, which comes before CUDA_VISIBLE_DEVICES */
-    char all_gpus[NAME_SIZE]; /* the number of all nodes' GPUs together */
+    char gpus[NAME_SIZE];  /* the number of the node's GPUs */
+    bool gpus_are_workers; /* it is the number of workers wanted, which comes before CUDA_VISIBLE_DEVICES */
 };
 
 static struct rc_str value_of(const struct rc_env *env, const char *name)
@@ -71,17 +62,6 @@ static enum rc_claim claim(struct rc_reader *reader, struct rc_facts *facts, con
     return RC_CLAIM_TASK;
 }
 
-static bool is_here(const struct rc_env *env, const struct platform *platform)
-{
-    struct rc_str master = rc_env_get(env, "MASTER_ADDR");
-
-    for (unsigned i = 0; i < 2; i++)
-        if (platform->needs[i][0] && !is_set(env, platform->needs[i]))
-            return false;
-    return !platform->proof[0] || is_set(env, platform->proof) ||
-           (rc_str_starts(master, platform->proof_by_master[0]) && rc_str_ends(master, platform->proof_by_master[1]));
-}
-
 static enum rc_claim recognise(struct rc_reader *reader, struct rc_facts *facts, const char *family,
                                const struct platform *platform)
 {
@@ -90,8 +70,9 @@ static enum rc_claim recognise(struct rc_reader *reader, struct rc_facts *facts,
     bool has_count = is_set(env, platform->count);
     struct rc_number index;
 
-    if (!is_here(env, platform))
-        return RC_CLAIM_ABSENT;
+    for (unsigned i = 0; i < 2; i++)
+        if (platform->needs[i][0] && !is_set(env, platform->needs[i]))
+            return RC_CLAIM_ABSENT;
     if (is_set(env, platform->elastic)) {
         rc_say(reader->messages, RC118,
                "this PyTorchJob is elastic (%s is set): torchrun's agents number themselves; the "
@@ -128,58 +109,21 @@ static void fill_gpus(struct rc_reader *reader, struct rc_facts *facts, const ch
         rc_read_gpus(reader, facts);
 }
 
-static void fill_master(struct rc_reader *reader, struct rc_facts *facts, const struct platform *platform,
-                        struct rc_str hosts)
-{
-    if (platform->master[0]) {
-        facts->master_host = value_of(reader->env, platform->master);
-        facts->master_source = platform->master;
-    } else if (hosts.n) {
-        facts->master_host = rc_str_split(hosts, '\n', &hosts);
-        facts->master_source = rc_format(reader->arena, "first line of %s", platform->hosts);
-    }
-    facts->master_comes_later = platform->by_dns;
-    if (platform->port[0]) {
-        facts->reserved_ports = value_of(reader->env, platform->port);
-        facts->port_source = platform->port;
-    }
-}
-
-/* Whether all nodes have as many GPUs. Otherwise some would be workers, and others start torchrun. */
-static bool gpus_are_even(struct rc_reader *reader, const struct platform *platform, uint32_t nodes)
-{
-    struct rc_number each;
-    struct rc_number all;
-
-    if (!platform->all_gpus[0])
-        return true;
-    if (!rc_read_number(reader, platform->gpus, &each) || !rc_read_number(reader, platform->all_gpus, &all))
-        return false;
-    if (each.value == RC_UNKNOWN || all.value == RC_UNKNOWN || all.value == (uint64_t)each.value * nodes)
-        return true;
-    return rc_say(reader->messages, RC103,
-                  "%s is %u, but %u nodes with %s %u have another number; nothing is set; give all groups "
-                  "of the task the same GPUs",
-                  platform->all_gpus, all.value, nodes, platform->gpus, each.value);
-}
-
 static bool read_platform(struct rc_reader *reader, struct rc_facts *facts, const struct platform *platform)
 {
-    struct rc_str hosts = value_of(reader->env, platform->hosts);
-    uint32_t listed = rc_str_pieces(hosts, '\n');
     struct rc_number count;
 
     if (!rc_read_number(reader, platform->count, &count))
         return false;
-    if (hosts.n && listed != count.value)
-        return rc_say(reader->messages, RC103,
-                      "%s has %u lines, but %s is %u; nothing is set; pass the platform's own values", platform->hosts,
-                      listed, platform->count, count.value);
     rc_facts_one_a_node(facts, count);
     facts->master_certain = true;
-    fill_master(reader, facts, platform, hosts);
+    facts->master_host = value_of(reader->env, platform->master);
+    facts->master_source = platform->master;
+    facts->master_comes_later = platform->by_dns;
+    facts->reserved_ports = value_of(reader->env, platform->port);
+    facts->port_source = platform->port;
     fill_gpus(reader, facts, platform->gpus, platform->gpus_are_workers);
-    return gpus_are_even(reader, platform, count.value);
+    return true;
 }
 
 /* What registry.c wants of each family. */

@@ -16,10 +16,10 @@ as_file()
 }
 
 @test "a value of several lines, as env prints it, is one value; a comment, a node's fact and an empty line end it" {
-    printf '%s\n' SKYPILOT_NODE_IPS=192.0.2.1 192.0.2.2 SKYPILOT_NODE_RANK=1 SKYPILOT_NUM_NODES=2 '# no value' @gpus=0 \
+    printf '%s\n' TRAINING_JOB_NAME=two lines 'SM_HOSTS=["n1","n2"]' SM_CURRENT_HOST=n2 '# no value' @gpus=0 \
         > "$BATS_TEST_TMPDIR/task.env"
     run -0 "$rollcall" show --json --from "$BATS_TEST_TMPDIR/task.env"
-    [ "$(jq -r '[.launcher, .identity.rank, .master.addr] | join(" ")' <<< "$output")" = 'skypilot 1 192.0.2.1' ]
+    [[ $(jq -r .set.ROLLCALL_SCOPE <<< "$output") == sagemaker:two_lines/1/* ]]
     printf '%s\n' '' 192.0.2.3 '# no value' 192.0.2.4 @host=n1 192.0.2.5 >> "$BATS_TEST_TMPDIR/task.env"
     run -0 "$rollcall" show --json --from "$BATS_TEST_TMPDIR/task.env"
 }

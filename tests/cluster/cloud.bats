@@ -74,17 +74,6 @@ azureml_per_node()
         MASTER_ADDR=n1 MASTER_PORT=6105 CUDA_VISIBLE_DEVICES=0,1
 }
 
-skypilot()
-{
-    printf '%s\n' "SKYPILOT_NODE_RANK=$1" SKYPILOT_NUM_NODES=2 SKYPILOT_NUM_GPUS_PER_NODE=2 SKYPILOT_TASK_ID=sky-1
-}
-
-dstack()
-{
-    printf '%s\n' "DSTACK_NODE_RANK=$1" DSTACK_NODES_NUM=2 DSTACK_GPUS_PER_NODE=2 DSTACK_GPUS_NUM=4 DSTACK_RUN_ID=run-1 \
-        DSTACK_MASTER_NODE_IP=n1
-}
-
 runpod()
 {
     printf '%s\n' "NODE_RANK=$1" NUM_NODES=2 NUM_TRAINERS=2 WORLD_SIZE=4 "RUNPOD_POD_ID=pod$1" PRIMARY_ADDR=n1 \
@@ -113,16 +102,10 @@ runpod()
 }
 
 @test "M6: every platform with several GPUs a node gets launcher mode, on both nodes alike" {
-    for platform in vertex_gpus kubeflow_v1 sagemaker_gpus azureml_per_node dstack runpod; do
+    for platform in vertex_gpus kubeflow_v1 sagemaker_gpus azureml_per_node runpod; do
         on_both 20 "$platform" rollcall exec -- "$whoami"
         everybody launcher nodes=2 nproc=2
     done
-}
-
-@test "M6: SkyPilot, two GPUs a node: torchrun in one word, and its workers are nobody else's" {
-    # `skypilot` prints a line each, and this value has two
-    on_both 60 skypilot env SKYPILOT_NODE_IPS=$'n1\nn2' rollcall exec -- torchrun "$programs/torchrun_train.py"
-    everybody ranks n1=0,1 n2=2,3
 }
 
 @test "a platform without a master's address: each node says what to set, none runs the command" {

@@ -256,23 +256,6 @@ def by_address(layout, variables, run_id, port=None):
     return result
 
 
-def skypilot(rng, layout):
-    task = f"sky-2026-08-20-10-00-00-000000_train_id-{layout.job}"
-    return by_address(layout, lambda node: {
-        "SKYPILOT_NODE_RANK": node, "SKYPILOT_NUM_NODES": len(layout.hosts), "SKYPILOT_NODE_IPS": "\n".join(layout.hosts),
-        "SKYPILOT_NUM_GPUS_PER_NODE": layout.gpus or 0, "SKYPILOT_TASK_ID": task, "SKYPILOT_INTERNAL_JOB_ID": layout.job,
-    }, task)
-
-
-def dstack(rng, layout):
-    run = f"0f3c8a52-{layout.job}"
-    return by_address(layout, lambda node: {
-        "DSTACK_NODE_RANK": node, "DSTACK_NODES_NUM": len(layout.hosts), "DSTACK_NODES_IPS": "\n".join(layout.hosts),
-        "DSTACK_MASTER_NODE_IP": layout.hosts[0], "DSTACK_GPUS_PER_NODE": layout.gpus or 0, "DSTACK_RUN_ID": run,
-        "DSTACK_GPUS_NUM": (layout.gpus or 0) * len(layout.hosts), "DSTACK_JOB_ID": f"job-{node}",
-    }, run)
-
-
 def runpod(rng, layout):
     port = str(rng.choice((29400, 29500)))
     return by_address(layout, lambda node: {
@@ -282,7 +265,7 @@ def runpod(rng, layout):
     }, layout.hosts[0] if layout.hosts[0].startswith("10.") else addresses(layout)[0], port)
 
 
-NODE_PLATFORMS = {"skypilot": skypilot, "dstack": dstack, "runpod": runpod}
+NODE_PLATFORMS = {"runpod": runpod}
 
 MPI = ("block", "block", "cyclic")
 FAMILIES = {
@@ -322,12 +305,7 @@ PLATFORMS = {
                  "MASTER_PORT": "23456", "RANK": "1", "WORLD_SIZE": "8"},
     "vertex": {"CLUSTER_SPEC": "{}", "CLOUD_ML_JOB_ID": "1234", "RANK": "1", "WORLD_SIZE": "2",
                "MASTER_ADDR": "cmle-training-master-0", "MASTER_PORT": "2222"},
-    "pai": {"RANK": "1", "WORLD_SIZE": "2", "NPROC_PER_NODE": "4", "MASTER_ADDR": "dlc-master-0", "MASTER_PORT": "23456"},
     "sagemaker": {"SM_HOSTS": '["algo-1","algo-2"]', "SM_CURRENT_HOST": "algo-2", "TRAINING_JOB_NAME": "t"},
-    "skypilot": {"SKYPILOT_NODE_RANK": "1", "SKYPILOT_NUM_NODES": "2", "SKYPILOT_NODE_IPS": "10.128.0.3\n10.128.0.7",
-                 "SKYPILOT_NUM_GPUS_PER_NODE": "4", "SKYPILOT_TASK_ID": "sky-1"},
-    "dstack": {"DSTACK_NODE_RANK": "1", "DSTACK_NODES_NUM": "2", "DSTACK_NODES_IPS": "10.0.1.11\n10.0.1.12",
-               "DSTACK_MASTER_NODE_IP": "10.0.1.11", "DSTACK_GPUS_PER_NODE": "4", "DSTACK_GPUS_NUM": "8", "DSTACK_RUN_ID": "r"},
     "runpod": {"RUNPOD_POD_ID": "pod1", "PRIMARY_ADDR": "10.65.0.2", "PRIMARY_PORT": "29400", "MASTER_ADDR": "10.65.0.2",
                "MASTER_PORT": "29400", "NODE_RANK": "1", "NUM_NODES": "2", "NUM_TRAINERS": "4", "WORLD_SIZE": "8"},
     "azureml": {"AZUREML_RUN_ID": "olive", "AZUREML_NODE_COUNT": "2", "RANK": "1", "WORLD_SIZE": "4", "LOCAL_RANK": "1",
