@@ -17,13 +17,19 @@
 #define KFD_NODES      "/sys/class/kfd/kfd/topology/nodes"
 #define PCI_DRIVERS    "/sys/bus/pci/drivers"
 
-enum { NODES_MAX = 256, CARDS_MAX = 64, PORTS_MAX = 8, TEXT_SIZE = 256 };
+enum { NODES_MAX = 256, CARDS_MAX = 64, PORTS_MAX = 8, LANES_MAX = 32, TEXT_SIZE = 256 };
 
 /* Drivers of other vendors, in whose folders their devices are. */
 static const struct {
     const char *driver;
     const char *vendor;
 } others[] = { { "amdgpu", "AMD" }, { "xe", "Intel" }, { "i915", "Intel" }, { "habanalabs", "Habana" } };
+
+/* As a file of a driver's folder is named by: "0000:3b:00.0". The others are "bind" and its like. */
+static bool is_address(struct rc_str name)
+{
+    return rc_str_pieces(name, ':') == 3;
+}
 
 /* Called with each of the node's GPUs. model: of NVIDIA's, as the driver has it, "" without; NULL of others. */
 typedef void look_at_gpu(const char *root, const char *vendor, const char *address, const char *model,
@@ -45,7 +51,7 @@ static unsigned look_at_gpus(const char *root, look_at_gpu *look, struct rc_tall
                                        name);
 
         for (unsigned i = 0; i < names; i++) {
-            if (!rc_links_is_address(rc_str(name[i])))
+            if (!is_address(rc_str(name[i])))
                 continue;
             look(root, others[d].vendor, name[i], NULL, tally);
             amd += d == 0;
@@ -103,13 +109,35 @@ struct rc_str rc_inventory_gpus(const char *root, struct rc_arena *arena)
     return arena->full ? text : rc_str(text.p);
 }
 
-static void count_link(const char *root, const char *address, bool idles, struct rc_tally *tally)
+static struct rc_str read_link(const char *root, struct rc_str address, const char *what, char line[RC_FILES_LINE])
 {
-    char text[TEXT_SIZE] = "at ";
-    struct rc_arena arena = { .base = text, .size = sizeof(text), .used = 3 };
+    char path[RC_FILES_PATH];
 
-    if (rc_links_write(root, address, idles, &arena).p)
-        rc_tally_add(tally, rc_str(text));
+    return rc_files_line(rc_files_path(path, "%s" RC_SYSFS_PCI "/%pS/%s", root, &address, what), line);
+}
+
+/* The width of a PCIe link now, against what the device can do, and a network card's speed. A GPU lowers its speed
+ * while it is idle, so healthy nodes would differ by what ran on them last. Virtual functions and many virtual machines
+ * do not say the width: there is 0, or 255. */
+static void count_link(const char *root, struct rc_str address, bool idles, struct rc_tally *tally)
+{
+    char line[RC_FILES_LINE];
+    char text[TEXT_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    uint32_t width;
+    uint32_t most = 0;
+
+    if (!rc_parse_u32(read_link(root, address, "current_link_width", line), LANES_MAX, &width) || width == 0)
+        return;
+    rc_parse_u32(read_link(root, address, "max_link_width", line), LANES_MAX, &most);
+    rc_format(&arena, width < most ? "at x%u of x%u" : "at x%u", width, most);
+    if (!idles) {
+        struct rc_str speed = read_link(root, address, "current_link_speed", line);
+
+        rc_join(&arena);
+        rc_format(&arena, " %pS", &speed);
+    }
+    rc_tally_add(tally, rc_str(text));
 }
 
 static void count_gpu_link(const char *root, const char *vendor, const char *address, const char *model,
@@ -117,7 +145,7 @@ static void count_gpu_link(const char *root, const char *vendor, const char *add
 {
     (void)vendor;
     (void)model;
-    count_link(root, address, true, tally);
+    count_link(root, rc_str(address), true, tally);
 }
 
 struct rc_str rc_inventory_gpu_links(const char *root, struct rc_arena *arena)
@@ -300,12 +328,10 @@ static void count_card_link(const char *root, const char *folder, struct rc_tall
 {
     char path[RC_FILES_PATH];
     char target[RC_FILES_PATH];
-    char address[RC_FILES_NAME];
-    struct rc_arena arena = { .base = address, .size = sizeof(address) };
     struct rc_str device = rc_str_base_name(rc_files_link(rc_files_path(path, "%s/device", folder), target));
 
-    if (rc_links_is_address(device))
-        count_link(root, rc_copy(&arena, device), false, tally);
+    if (is_address(device))
+        count_link(root, device, false, tally);
 }
 
 struct rc_str rc_inventory_nic_links(const char *root, struct rc_arena *arena)

@@ -36,20 +36,12 @@ struct rc_str rc_files_trim(struct rc_str text)
     return text;
 }
 
-bool rc_files_next_line(struct rc_str *text, struct rc_str *line)
-{
-    if (!text->p)
-        return false;
-    *line = rc_files_trim(rc_str_split(*text, '\n', text));
-    return true;
-}
-
 struct rc_str rc_files_line(const char *path, char line[RC_FILES_LINE])
 {
     struct rc_str text = { line, rc_file_read(path, line, RC_FILES_LINE) };
-    struct rc_str first;
+    struct rc_str first = rc_files_trim(rc_str_split(text, '\n', &text));
 
-    return rc_files_next_line(&text, &first) && first.n > 0 ? first : RC_ABSENT;
+    return first.n > 0 ? first : RC_ABSENT;
 }
 
 struct rc_str rc_files_link(const char *path, char target[RC_FILES_PATH])

@@ -28,7 +28,6 @@ static const struct {
     { RC_ITEM_nofile, rc_inventory_nofile },
     { RC_ITEM_stack, rc_inventory_stack },
     { RC_ITEM_shm, rc_inventory_shm },
-    { RC_ITEM_hugepages, rc_inventory_hugepages },
     { RC_ITEM_memory, rc_inventory_memory },
 };
 

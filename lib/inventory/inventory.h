@@ -39,9 +39,7 @@ struct rc_str rc_files_link(const char *path, char target[RC_FILES_PATH]);
  * most, which are not always the first. Returns how many; 0 where there is no such folder. */
 unsigned rc_files_list(const char *path, unsigned max, char name[][RC_FILES_NAME]);
 
-/* Takes a line off *text without blanks at both ends. False at the end. */
-bool rc_files_next_line(struct rc_str *text, struct rc_str *line);
-
+/* Without blanks at both ends. */
 struct rc_str rc_files_trim(struct rc_str text);
 
 /* Things of a node, counted by what is said of them: "7 at x16, 1 at x8". The order in which they were found makes no
@@ -63,30 +61,21 @@ void rc_tally_add(struct rc_tally *tally, struct rc_str text);
 /* Writes the kinds, the most frequent first, equally frequent ones by their text; absent where there are none. */
 struct rc_str rc_tally_write(struct rc_tally *tally, struct rc_arena *arena);
 
-/* Writes "x16 32.0 GT/s" for the device with this PCI address; "x8 of x16 ..." where both ends can do more; with
- * "behind x8 of x16" where that is so of a link between it and the processor. Absent where the kernel does not say: a
- * virtual function, many virtual machines. */
-struct rc_str rc_links_write(const char *root, const char *address, bool idles, struct rc_arena *arena);
-
-/* "0000:3b:00.0" */
-bool rc_links_is_address(struct rc_str name);
-
 /* Each writes an item into the arena; absent where there is nothing to say. Sizes are a number and a unit: exact ones
  * as ulimit and mount take them ("64 KiB"), others in MiB, large ones in GiB. */
 typedef struct rc_str rc_inventory_item(const char *root, struct rc_arena *arena);
 rc_inventory_item rc_inventory_gpus;       /* "8 NVIDIA H100 80GB HBM3" */
-rc_inventory_item rc_inventory_gpu_links;  /* "8 at x16 32.0 GT/s" */
+rc_inventory_item rc_inventory_gpu_links;  /* "8 at x16" */
 rc_inventory_item rc_inventory_gpu_driver; /* "550.54.15 (open)" */
 rc_inventory_item rc_inventory_imex;       /* "there": some can be opened */
 rc_inventory_item rc_inventory_nics;       /* "8 mlx5_core MT4129" */
 rc_inventory_item rc_inventory_nic_ports;  /* "8 ACTIVE InfiniBand 400 Gb/sec..." */
-rc_inventory_item rc_inventory_nic_links;  /* "8 at x16 32.0 GT/s" */
+rc_inventory_item rc_inventory_nic_links;  /* "8 at x16 32.0 GT/s PCIe" */
 rc_inventory_item rc_inventory_kernel;     /* "6.8.0-45-generic" */
 rc_inventory_item rc_inventory_memlock;    /* "64 KiB (hard limit 8 MiB)" */
 rc_inventory_item rc_inventory_nofile;     /* "1024 (hard limit 524288)" */
 rc_inventory_item rc_inventory_stack;      /* likewise */
 rc_inventory_item rc_inventory_shm;        /* "503 GiB" */
-rc_inventory_item rc_inventory_hugepages;  /* "0 of 2048 kB, transparent ones: madvise" */
 rc_inventory_item rc_inventory_memory;     /* "1007 GiB" */
 
 /* "16 of 128": the processors that this process may give itself, if its job has as many on each node, and those of the

@@ -16,7 +16,7 @@
 #include "system/gpufiles.h"
 #include "system/node.h"
 
-enum { FILE_SIZE = 4096, EXACT_MAX = 99999, ROUGH_GIB = 100 };
+enum { EXACT_MAX = 99999, ROUGH_GIB = 100 };
 
 static const char *write_size(uint64_t bytes, struct rc_arena *arena)
 {
@@ -98,64 +98,19 @@ struct rc_str rc_inventory_shm(const char *root, struct rc_arena *arena)
     return rc_str(write_size((uint64_t)there.f_blocks * there.f_frsize, arena));
 }
 
-/* "MemTotal:       16384256 kB", "HugePages_Total:       0" */
-static bool find_number(struct rc_str file, const char *name, uint64_t *number)
-{
-    struct rc_str line;
-    struct rc_str value;
-    struct rc_str rest;
-
-    while (rc_files_next_line(&file, &line))
-        if (rc_str_is(rc_str_split(line, ':', &value), name))
-            return rc_parse_u64(rc_str_split(rc_files_trim(value), ' ', &rest), UINT64_MAX >> 10, number);
-    return false;
-}
-
-static struct rc_str read_meminfo(const char *root, char text[FILE_SIZE])
-{
-    char path[RC_FILES_PATH];
-
-    return (struct rc_str){ text, rc_file_read(rc_files_path(path, "%s/proc/meminfo", root), text, FILE_SIZE) };
-}
-
+/* "MemTotal:       16384256 kB", which is the first line */
 struct rc_str rc_inventory_memory(const char *root, struct rc_arena *arena)
 {
-    char text[FILE_SIZE];
+    char path[RC_FILES_PATH];
+    char line[RC_FILES_LINE];
+    struct rc_str rest;
     uint64_t kilobytes;
 
-    return find_number(read_meminfo(root, text), "MemTotal", &kilobytes) ? rc_str(write_size(kilobytes << 10, arena))
-                                                                         : RC_ABSENT;
-}
-
-/* "always [madvise] never" */
-static struct rc_str read_choice(const char *root, char line[RC_FILES_LINE])
-{
-    char path[RC_FILES_PATH];
-    struct rc_str chosen;
-    struct rc_str rest;
-
-    rc_files_path(path, "%s/sys/kernel/mm/transparent_hugepage/enabled", root);
-    rc_str_split(rc_files_line(path, line), '[', &chosen);
-    return chosen.p ? rc_str_split(chosen, ']', &rest) : RC_ABSENT;
-}
-
-/* Those that the kernel adds when they are wanted, and gives back, are no difference. */
-struct rc_str rc_inventory_hugepages(const char *root, struct rc_arena *arena)
-{
-    char text[FILE_SIZE];
-    char line[RC_FILES_LINE];
-    struct rc_str file = read_meminfo(root, text);
-    struct rc_str choice = read_choice(root, line);
-    uint64_t total;
-    uint64_t surplus;
-    uint64_t size;
-
-    if (!find_number(file, "HugePages_Total", &total) || !find_number(file, "HugePages_Surp", &surplus) ||
-        !find_number(file, "Hugepagesize", &size))
+    if (!rc_str_is(rc_str_split(rc_files_line(rc_files_path(path, "%s/proc/meminfo", root), line), ':', &rest),
+                   "MemTotal") ||
+        !rc_parse_u64(rc_str_split(rc_files_trim(rest), ' ', &rest), UINT64_MAX >> 10, &kilobytes))
         return RC_ABSENT;
-    return rc_str(rc_format(arena, choice.p ? "%llu of %llu kB, transparent ones: %pS" : "%llu of %llu kB",
-                            total >= surplus ? (unsigned long long)(total - surplus) : 0, (unsigned long long)size,
-                            &choice));
+    return rc_str(write_size(kilobytes << 10, arena));
 }
 
 struct rc_str rc_inventory_cores(const char *root, bool even, struct rc_arena *arena)

@@ -33,18 +33,17 @@ static const char *const names[KINDS] = { "roll", "alike", "different", "id", "b
 
 static const char *const items[RC_ITEMS] = {
     [RC_ITEM_gpus] = "8 NVIDIA H100 80GB HBM3",
-    [RC_ITEM_gpu_links] = "8 at x16 32.0 GT/s",
+    [RC_ITEM_gpu_links] = "8 at x16",
     [RC_ITEM_gpu_driver] = "550.54.15 (open)",
     [RC_ITEM_imex] = "there",
     [RC_ITEM_nics] = "8 mlx5_core MT4129",
     [RC_ITEM_nic_ports] = "8 ACTIVE InfiniBand 400 Gb/sec (4X NDR)",
-    [RC_ITEM_nic_links] = "8 at x16 32.0 GT/s",
+    [RC_ITEM_nic_links] = "8 at x16 32.0 GT/s PCIe",
     [RC_ITEM_kernel] = "6.8.0-45-generic",
     [RC_ITEM_memlock] = "unlimited",
     [RC_ITEM_nofile] = "1048576",
     [RC_ITEM_stack] = "unlimited",
     [RC_ITEM_shm] = "1007 GiB",
-    [RC_ITEM_hugepages] = "0 of 2048 kB, transparent ones: madvise",
     [RC_ITEM_memory] = "2015 GiB",
     [RC_ITEM_cores] = "128 of 128",
 };

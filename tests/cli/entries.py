@@ -11,7 +11,7 @@ import sys
 
 HAS = {
     "gpus": "8 NVIDIA H100 80GB HBM3",
-    "gpu_links": "8 16x 32.0 GT/s PCIe",
+    "gpu_links": "8 at x16",
     "gpu_driver": "550.54.15",
     "nics": "8 mlx5",
     "nic_ports": "8 ACTIVE 400 Gb/sec",
@@ -57,7 +57,7 @@ def main():
             more["block"] = node - 1
         if odd and node == nodes // 2:
             has["gpus"] = "7 NVIDIA H100 80GB HBM3"
-            has["gpu_links"] = "7 16x 32.0 GT/s PCIe"
+            has["gpu_links"] = "7 at x16"
         if odd and node == nodes // 3:
             more["version"] = "0.8.0"
         if odd and nodes > 5 and node in (3, 4):

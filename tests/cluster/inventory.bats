@@ -37,7 +37,6 @@ alike()
     [[ $(has 0 .nofile) =~ ^[0-9]+ ]]
     [ "$(has 0 .shm)" != null ]
     [ "$(has 0 .stack)" != null ]
-    [ "$(has 0 .hugepages)" != null ]
 }
 
 @test "what differs on one node is in its entry" {

@@ -31,7 +31,6 @@ while [ $gpu -lt "$gpus" ]; do
     cd /sys/bus/pci/devices/$address
     echo 16 > max_link_width
     echo $width > current_link_width
-    echo '32.0 GT/s PCIe' | tee max_link_speed > current_link_speed
     width=16 gpu=$((gpu + 1))
 done
 echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  $driver  Tue Mar  5 22:23:56 UTC 2024" > /proc/driver/nvidia/version
@@ -125,7 +124,7 @@ exec unshare -m sh -c "mount -t tmpfs -o size=64m none /dev/shm; exec \"\$0\" \"
     attempt 30 srun --ddp "${four[@]}" sh -c 'echo "port $RANK $MASTER_PORT"; [ "$RANK" -ne 0 ] || rollcall check --json > "$0" || [ $? -eq 1 ]' "$shared/roll"
     one_port 4
     sed -i "s/'\(8 MiB\|unlimited\|[0-9]* [KMG]iB\)' on the other 3/'MEMLOCK' on the other 3/; s/'[0-9]*' on the other 3/'NOFILE' on the other 3/" "$err"
-    odd "PCIe links of GPUs are '1 at x16 32.0 GT/s, 1 at x8 of x16 32.0 GT/s' on n2, '2 at x16 32.0 GT/s' on the other 3; $leave" \
+    odd "PCIe links of GPUs are '1 at x16, 1 at x8 of x16' on n2, '2 at x16' on the other 3; $leave" \
         "the GPU driver is '535.104.05' on n3, '550.54.15' on the other 3; $leave" \
         "ports of network cards are '1 DOWN InfiniBand' on n4, '1 ACTIVE InfiniBand 400 Gb/sec (4X NDR)' on the other 3; $leave" \
         "the limit of locked memory is '64 KiB' on n1, 'MEMLOCK' on the other 3; $leave" \

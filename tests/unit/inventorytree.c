@@ -22,7 +22,6 @@ const struct tree_node tree_healthy = {
     .narrow_gpu = "16",
     .narrow_card = "16",
     .slow_card = "32.0 GT/s PCIe",
-    .narrow_switch = "16",
     .port = "4: ACTIVE",
     .rate = "400 Gb/sec (4X NDR)",
     .driver = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build  (builder@n1)",
@@ -75,57 +74,27 @@ void tree_link(const char *root, const char *name, const char *to)
         die(path);
 }
 
-struct link_files {
-    const char *width;
-    const char *speed;
-    const char *most; /* speed */
-};
-
-static void make_link_files(const char *root, const char *folder, struct link_files link)
+/* A port of the processor, and the device: the folder of the latter goes into `folder`. */
+static void make_device(const char *root, unsigned bus, const char *width, const char *speed, char folder[PATH_SIZE],
+                        char address[16])
 {
-    const char *const texts[][2] = {
-        { "current_link_width", link.width },
+    const char *const files[][2] = {
+        { "current_link_width", width },
         { "max_link_width", "16" },
-        { "current_link_speed", link.speed },
-        { "max_link_speed", link.most },
+        { "current_link_speed", speed },
     };
-
-    for (unsigned i = 0; i < 4; i++) {
-        char name[PATH_SIZE + 32];
-
-        snprintf(name, sizeof(name), "%s/%s", folder, texts[i][0]);
-        tree_file(root, name, texts[i][1]);
-    }
-}
-
-/* A port of the processor, both ends of a switch, and the device: the folder of the last goes into `folder`. */
-static void make_device(const char *root, unsigned bus, struct link_files above, struct link_files own,
-                        char folder[PATH_SIZE], char address[16])
-{
-    static const char most[] = "32.0 GT/s PCIe";
-    char device[PATH_SIZE];
+    char name[2 * PATH_SIZE];
     char link[PATH_SIZE];
-    char name[64];
-    static const char *const ends[] = { "01.1", "00.0", "10.0", "00.0" };
-    const unsigned buses[] = { bus, bus + 1, bus + 2, bus + 3 };
-    const struct link_files files[] = {
-        { above.width, above.speed, most }, above, { own.width, own.speed, most }, own
-    };
 
-    snprintf(device, sizeof(device), "sys/devices/pci0000:%02x", bus);
-    for (unsigned i = 0; i < 4; i++) {
-        char part[32];
-
-        snprintf(part, sizeof(part), "0000:%02x:%s", buses[i], ends[i]);
-        strncat(device, "/", sizeof(device) - strlen(device) - 1);
-        strncat(device, part, sizeof(device) - strlen(device) - 1);
-        make_link_files(root, device, files[i]);
-        snprintf(name, sizeof(name), "sys/bus/pci/devices/%s", part);
-        if (snprintf(link, sizeof(link), "../../../%s", device + 4) < (int)sizeof(link))
-            tree_link(root, name, link);
-        snprintf(address, 16, "%.15s", part);
+    snprintf(address, 16, "0000:%02x:00.0", bus + 3);
+    snprintf(folder, PATH_SIZE, "sys/devices/pci0000:%02x/0000:%02x:01.1/%s", bus, bus, address);
+    for (unsigned i = 0; i < 3; i++) {
+        snprintf(name, sizeof(name), "%s/%s", folder, files[i][0]);
+        tree_file(root, name, files[i][1]);
     }
-    memcpy(folder, device, sizeof(device));
+    snprintf(name, sizeof(name), "sys/bus/pci/devices/%s", address);
+    if (snprintf(link, sizeof(link), "../../../%s", folder + 4) < (int)sizeof(link))
+        tree_link(root, name, link);
 }
 
 static void make_gpu(const char *root, const struct tree_node *node, unsigned i)
@@ -134,10 +103,8 @@ static void make_gpu(const char *root, const struct tree_node *node, unsigned i)
     char address[16];
     char name[PATH_SIZE];
     char text[512];
-    struct link_files above = { i == 0 ? node->narrow_switch : "16", "32.0 GT/s PCIe", "32.0 GT/s PCIe" };
-    struct link_files own = { i == 0 ? node->narrow_gpu : "16", node->gpu_speed, "32.0 GT/s PCIe" };
 
-    make_device(root, node->first_bus + 4 * i, above, own, folder, address);
+    make_device(root, node->first_bus + 4 * i, i == 0 ? node->narrow_gpu : "16", node->gpu_speed, folder, address);
     snprintf(name, sizeof(name), "proc/driver/nvidia/gpus/%s/information", address);
     snprintf(text, sizeof(text),
              "Model: \t\t %s\nIRQ:   \t\t %u\nGPU UUID: \t GPU-1c6f%04x-0000-4000-8000-%012u\nVideo BIOS: \t "
@@ -153,9 +120,6 @@ static void make_card(const char *root, const struct tree_node *node, unsigned i
     char name[PATH_SIZE];
     char text[PATH_SIZE];
     unsigned number = node->backwards ? node->cards - 1 - i : i;
-    struct link_files above = { "16", "32.0 GT/s PCIe", "32.0 GT/s PCIe" };
-    struct link_files own = { i == 0 ? node->narrow_card : "16", i == 0 ? node->slow_card : "32.0 GT/s PCIe",
-                              "32.0 GT/s PCIe" };
     const struct {
         const char *name;
         const char *text;
@@ -168,7 +132,8 @@ static void make_card(const char *root, const struct tree_node *node, unsigned i
         { "ports/1/link_layer", "InfiniBand" },
     };
 
-    make_device(root, node->first_bus + 4 * (node->gpus + i), above, own, folder, address);
+    make_device(root, node->first_bus + 4 * (node->gpus + i), i == 0 ? node->narrow_card : "16",
+                i == 0 ? node->slow_card : "32.0 GT/s PCIe", folder, address);
     for (unsigned f = 0; f < sizeof(files) / sizeof(files[0]); f++) {
         snprintf(name, sizeof(name), "sys/class/infiniband/mlx5_%u/%s", number, files[f].name);
         tree_file(root, name, files[f].text);
@@ -193,12 +158,8 @@ static void make_kernel(const char *root, const struct tree_node *node)
 
     tree_file(root, "proc/driver/nvidia/version", node->driver);
     tree_file(root, "proc/sys/kernel/osrelease", node->kernel);
-    snprintf(text, sizeof(text),
-             "MemTotal:       %s kB\nMemFree:        %u kB\nHugePages_Total:     %u\nHugePages_Free:      %u\n"
-             "HugePages_Surp:      %u\nHugepagesize:       2048 kB",
-             node->memory, node->serial * 4711, 16 + node->surplus, node->serial, node->surplus);
+    snprintf(text, sizeof(text), "MemTotal:       %s kB\nMemFree:        %u kB", node->memory, node->serial * 4711);
     tree_file(root, "proc/meminfo", text);
-    tree_file(root, "sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never");
     tree_file(root, "sys/devices/system/cpu/online", "0-127");
     tree_file(root, "dev/shm/.keep", "");
     if (node->channel < 0)

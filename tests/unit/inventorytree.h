@@ -8,25 +8,22 @@
 /* What the driver says of a GPU that nobody has used yet; without the backslashes it would have trigraphs. */
 #define TREE_NO_UUID "GPU-\?\?\?\?\?\?\?\?-\?\?\?\?-\?\?\?\?-\?\?\?\?-\?\?\?\?\?\?\?\?\?\?\?\?"
 
-/* Each device has a port of the processor, a switch and itself: three folders, and two links. */
 struct tree_node {
     unsigned gpus;
     unsigned cards;
-    unsigned first_bus;        /* where the addresses begin; each device takes two */
-    unsigned serial;           /* in UUIDs, serial numbers, GUIDs and LIDs */
-    bool backwards;            /* the cards' names are the other way round */
-    const char *model;         /* of the GPUs */
-    const char *gpu_speed;     /* of the GPUs' links now */
-    const char *narrow_gpu;    /* the width of the first GPU's link, else 16 */
-    const char *narrow_card;   /* likewise of the first card */
-    const char *slow_card;     /* the speed of the first card's link */
-    const char *narrow_switch; /* the width of the link above the first GPU's switch */
-    const char *port;          /* the state of the first card's port */
-    const char *rate;          /* its rate */
-    const char *driver;        /* the first line of /proc/driver/nvidia/version */
+    unsigned first_bus;      /* where the addresses begin; each device takes four */
+    unsigned serial;         /* in UUIDs, serial numbers, GUIDs and LIDs */
+    bool backwards;          /* the cards' names are the other way round */
+    const char *model;       /* of the GPUs */
+    const char *gpu_speed;   /* of the GPUs' links now */
+    const char *narrow_gpu;  /* the width of the first GPU's link, else 16 */
+    const char *narrow_card; /* likewise of the first card */
+    const char *slow_card;   /* the speed of the first card's link */
+    const char *port;        /* the state of the first card's port */
+    const char *rate;        /* its rate */
+    const char *driver;      /* the first line of /proc/driver/nvidia/version */
     const char *kernel;
     const char *memory; /* kB */
-    unsigned surplus;   /* huge pages that the kernel has added, and gives back */
     int channel;        /* of IMEX; below 0: none */
 };
 

@@ -2,10 +2,10 @@
 /* What nodes have: one row an item and a difference, with its exact line, and what is no difference. */
 #include "launch.h"
 
-#define ALL_THINGS(value)                                                                                           \
-    " has=cores:" value " has=memory:" value " has=hugepages:" value " has=shm:" value " has=stack:" value          \
-    " has=nofile:" value " has=memlock:" value " has=kernel:" value " has=nic_links:" value " has=nic_ports:" value \
-    " has=nics:" value " has=imex:" value " has=gpu_driver:" value " has=gpu_links:" value " has=gpus:" value
+#define ALL_THINGS(value)                                                                                         \
+    " has=cores:" value " has=memory:" value " has=shm:" value " has=stack:" value " has=nofile:" value           \
+    " has=memlock:" value " has=kernel:" value " has=nic_links:" value " has=nic_ports:" value " has=nics:" value \
+    " has=imex:" value " has=gpu_driver:" value " has=gpu_links:" value " has=gpus:" value
 
 #define X16  "xxxxxxxxxxxxxxxx"
 #define X64  X16 X16 X16 X16
@@ -91,7 +91,7 @@ static const struct launch_row things[] = {
       "\nRC622 IMEX channels are '2' on n3, '1' on the other 2" ODD
       "\nRC622 network cards are '2' on n3, '1' on the other 2" ODD
       "\nRC622 the kernel is '2' on n3, '1' on the other 2" ODD
-      "\nRC622 memlock, nofile, stack, shm, hugepages, memory, cores differ, "
+      "\nRC622 memlock, nofile, stack, shm, memory, cores differ, "
       "too; rollcall check shows on which nodes",
       "the gravest first, and the rest in one line" },
 };
