@@ -40,22 +40,6 @@ static bool read_mode(struct rc_str item, enum rc_mode *mode)
     return found;
 }
 
-/* What people write to switch a variable off or on, in small or capital letters. */
-static bool read_switch(struct rc_str item, enum rc_mode *mode)
-{
-    enum { OFF_WORDS = 4 };
-    char small[sizeof("false") - 1];
-    unsigned found;
-
-    if (item.n > sizeof(small))
-        return false;
-    for (size_t i = 0; i < item.n; i++)
-        small[i] = (char)(item.p[i] >= 'A' ? item.p[i] | 0x20 : item.p[i]);
-    found = rc_str_which((struct rc_str){ small, item.n }, "off|0|no|false|on|1|yes|true");
-    *mode = found > OFF_WORDS ? RC_MODE_AUTO : RC_MODE_OFF;
-    return found;
-}
-
 struct rc_str rc_options_word(const char *words, unsigned value)
 {
     struct rc_str rest = rc_str(words);
@@ -81,65 +65,9 @@ static const char *option_join(struct rc_arena *arena, const char *words, const 
     return list;
 }
 
-/* The nearest of "a|b=|c", no farther than *distance, which becomes its distance; absent where none is. */
-static struct rc_str find_near(struct rc_str name, const char *words, unsigned *distance)
-{
-    struct rc_str nearest = RC_ABSENT;
-
-    for (struct rc_str rest = rc_str(words); rest.p;) {
-        struct rc_str word = rc_str_split(rest, '|', &rest);
-        struct rc_str value;
-        unsigned d = rc_nearest_distance(name, rc_str_split(word, '=', &value));
-
-        if (d < *distance || (d == *distance && !nearest.p)) {
-            *distance = d;
-            nearest = word;
-        }
-    }
-    return nearest;
-}
-
-/* What to write instead of an item that is not known. */
-static const char *find_hint(struct rc_str item, bool first, struct rc_arena *arena)
-{
-    /* words of torchrun and others that are typed for a key, and differ too much from it to be near */
-    static const struct {
-        const char *word;
-        const char *cure;
-    } mistaken[] = {
-        { "mode", "name the mode alone" },
-        { "nnodes", "leave it out: the launcher says how many nodes there are" },
-        { "master_addr", "did you mean addr=?" },
-        { "master_port", "did you mean port=?" },
-        { "nproc_per_node", "did you mean nproc=?" },
-    };
-    const char *modes = option_join(arena, mode_names + 1, " or ");
-    struct rc_str value;
-    struct rc_str name = rc_str_split(item, '=', &value);
-    unsigned distance = name.n > RC_NEAREST_LONGEST ? 0 : (unsigned)(name.n + 2) / 3;
-    unsigned none = 0;
-    struct rc_str key, mode = RC_ABSENT;
-
-    for (size_t i = 0; i < sizeof(mistaken) / sizeof(*mistaken); i++)
-        if (rc_nearest_distance(name, rc_str(mistaken[i].word)) == 0)
-            return mistaken[i].cure;
-    if (!first && find_near(item, mode_names + 1, &none).p)
-        return "name one mode, before the keys";
-    key = find_near(name, key_names + 1, &distance);
-    if (first && !value.p)
-        mode = find_near(name, mode_names + 1, &distance);
-    if (mode.p)
-        return rc_format(arena, "did you mean %pS? modes are %s", &mode, modes);
-    if (key.p)
-        return rc_format(arena, "did you mean %pS?", &key);
-    return rc_format(arena, "use [MODE][,KEY=VALUE]... with MODE %s, and keys %s", modes,
-                     option_join(arena, key_names + 1, " and "));
-}
-
 struct reading {
     struct rc_options options;
-    uint32_t given;   /* one bit a row of the table of keys */
-    bool is_variable; /* of ROLLCALL, where words such as 0 and yes are modes, too */
+    uint32_t given; /* one bit a row of the table of keys */
     const char *where;
     struct rc_messages *messages;
 };
@@ -271,12 +199,13 @@ static bool read_item(struct reading *r, struct rc_str item, bool first)
         r->given |= UINT32_C(1) << i;
         return key->read(r, key, value);
     }
-    if (first && (read_mode(item, &r->options.mode) || (r->is_variable && read_switch(item, &r->options.mode)))) {
+    if (first && read_mode(item, &r->options.mode)) {
         r->options.mode_given = true;
         return true;
     }
-    return rc_say(r->messages, RC201, "%s: %pQ is not known; %s", r->where, &item,
-                  find_hint(item, first, r->messages->arena));
+    return rc_say(r->messages, RC201, "%s: %pQ is not known; use [MODE][,KEY=VALUE]... with MODE %s, and keys %s",
+                  r->where, &item, option_join(r->messages->arena, mode_names + 1, " or "),
+                  option_join(r->messages->arena, key_names + 1, " and "));
 }
 
 /* Returns why two options do not go together, or NULL where they do. */
@@ -289,12 +218,9 @@ static const char *find_contradiction(const struct rc_options *options)
     return NULL;
 }
 
-bool rc_options_read(struct rc_str text, bool is_variable, const char *where, struct rc_options *options,
-                     struct rc_messages *messages)
+bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *options, struct rc_messages *messages)
 {
-    struct reading r = {
-        .options = { .given = true }, .is_variable = is_variable, .where = where, .messages = messages
-    };
+    struct reading r = { .options = { .given = true }, .where = where, .messages = messages };
     struct rc_str rest = text.n == 0 || rc_str_is(text, "(null)") ? RC_ABSENT : text;
     const char *wrong;
 

@@ -25,22 +25,14 @@ static inline bool rc_bind_is_auto(enum rc_bind wish)
 /* Reads one text. Empty and "(null)" (what Slurm hands an inner srun for an option without a value) are auto. On an
  * error *options is left as it was, false is returned and one line with the right values is in messages, whose arena
  * also has the texts that *options points to; `where` names the source in it ("--ddp", "ROLLCALL", "plugstack.conf").
- * is_variable: the text is the value of ROLLCALL, where off, 0, no and false in any case switch off, and on, 1, yes and
- * true are auto. */
-bool rc_options_read(struct rc_str text, bool is_variable, const char *where, struct rc_options *options,
-                     struct rc_messages *messages);
-
-static inline bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *options,
-                                    struct rc_messages *messages)
-{
-    return rc_options_read(text, false, where, options, messages);
-}
+ */
+bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *options, struct rc_messages *messages);
 
 /* Of an absent or empty variable nothing is read: true, with *options untouched. */
 static inline bool rc_options_parse_variable(struct rc_str value, const char *where, struct rc_options *options,
                                              struct rc_messages *messages)
 {
-    return value.n == 0 || rc_options_read(value, true, where, options, messages);
+    return value.n == 0 || rc_options_parse(value, where, options, messages);
 }
 
 /* Returns a key of options.def as a help text shows it: "bind=auto|cores", "watch[=on|off]". */

@@ -164,7 +164,7 @@ look="; see slurmd's log there: it must load rollcall.so"
     succeeds 60 srun --ddp -w n2 -n2 sh -c 'echo "rank ${RANK-none}"'
     [ "$(grep -c '^rank none$' "$out")" -eq 2 ]
     lines "$ended n2; unless RC611 says otherwise, its tasks ran without ranks$look"
-    attempt 60 env ROLLCALL=1 salloc -N3 srun -w n2,n3 -n2 false
+    attempt 60 env ROLLCALL=auto salloc -N3 srun -w n2,n3 -n2 false
     lines "$ended n\[2-3\]; unless another line says otherwise, their tasks ran without ranks$look"
     # the line is there before srun ends: a job script that ends then takes its processes with it
     printf '#!/bin/sh\n#SBATCH --ddp -w n[1-2]\nexec srun -w n2 -N1 -n1 true\n' > "$shared/job"
@@ -255,7 +255,7 @@ slow_prolog()
         done
         line="rollcall: warning RC209: plugstack.conf, or what it includes, names rollcall.so twice: $plugin_file and \
 $copy; the second line does nothing; remove one of them"
-        attempt 60 env ROLLCALL=1 srun -w n[1-2] -n2 sh -c 'echo "rank $RANK"; sleep 1'
+        attempt 60 env ROLLCALL=auto srun -w n[1-2] -n2 sh -c 'echo "rank $RANK"; sleep 1'
         login squeue -ho %i > "$shared/queue"
         for node in login n1 n2; do
             on "$node" umount "$conf"

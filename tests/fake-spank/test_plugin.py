@@ -155,7 +155,7 @@ def test_wrong_values_are_refused_at_once(host, context, value):
     assert line.startswith("rollcall: error RC20")
     assert all(" " <= c <= "~" for c in line) and len(line) < 400
     if value == "wroker":
-        assert "did you mean worker? modes are auto, worker, launcher or off" in line
+        assert "with MODE auto, worker, launcher or off, and keys order=" in line
     if value == ",":
         right = ("auto", "worker", "launcher", "off", "order=", "nproc=", "gpus=", "bind=", "nic=")
         assert all(word in line for word in right)
@@ -182,8 +182,7 @@ def test_a_wrong_variable_without_the_option_is_a_warning(host, value):
     is_worker(host.step(EVEN, arguments=["default=worker"], env={"ROLLCALL": value}), EVEN)
 
 
-@pytest.mark.parametrize("value, wanted", [("0", False), ("No", False), ("FALSE", False), ("Off", False),
-                                           ("1", True), ("yes", True), ("ON", True), ("True", True)])
+@pytest.mark.parametrize("value, wanted", [("off", False), ("auto", True)])
 def test_the_variable_is_a_switch(host, value, wanted):
     assert host.command("local", env={"ROLLCALL": value}).lines() == []
     for options in ([], ["worker"]):

@@ -361,21 +361,12 @@ def left_over(rng, layout):
     return user
 
 
-SWITCHES = {"auto": ("auto", "1", "on", "Yes", "TRUE", "On"), "off": ("off", "0", "no", "False", "OFF")}
-
-
-def spelled(rng, text):
-    """auto and off as people write them in a variable."""
-    mode, comma, keys = text.partition(",")
-    return rng.choice(SWITCHES.get(mode, (mode,))) + comma + keys
-
-
 def options(rng, launch):
     """What is asked of rollcall, in either place."""
     text = rng.choice((None,) * 8 + ("auto", "", "worker", "worker", "launcher", "launcher,nproc=3", "order=node",
                                      "worker,order=node", "auto,order=given", "off"))
     if text is not None and rng.random() < 0.3:
-        launch.variable = spelled(rng, text)
+        launch.variable = text
     else:
         launch.options = text
 

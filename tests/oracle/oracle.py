@@ -52,19 +52,10 @@ def starts_workers(argv):
     return argv[:2] == ["python", "-m"] and argv[2] in ("torch.distributed.run", "torch.distributed.launch")
 
 
-def switch(variable):
-    """ROLLCALL=0, No or FALSE is off, ROLLCALL=1 auto."""
-    mode, comma, keys = (variable or "").partition(",")
-    words = {"0": "off", "no": "off", "false": "off", "off": "off",
-             "1": "auto", "on": "auto", "yes": "auto", "true": "auto"}
-    return words.get(mode.lower(), mode) + comma + keys
-
-
 def asked(launch):
     """Mode, order and nproc: the command line before the variable, off before everything."""
     mode, order, nproc = None, "launcher", None
-    variable = switch(launch.variable)
-    for text in (launch.options, variable):
+    for text in (launch.options, launch.variable):
         if not text:
             continue
         words = text.split(",")
@@ -76,7 +67,7 @@ def asked(launch):
                 order = value
             else:
                 nproc = int(value)
-    if "off" in (launch.options, variable):
+    if "off" in (launch.options, launch.variable):
         mode = "off"
     return (None if mode == "auto" else mode), order, nproc
 

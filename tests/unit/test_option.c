@@ -43,7 +43,9 @@ static const struct refused_row refused[] = {
     { TEXT("Worker"), RC201, "'Worker' is not known", "case counts" },
     { TEXT("worker\0"), RC201, "'worker\\x00' is not known", "trailing NUL" },
     { TEXT("worker,"), RC201, "'' is not known", "trailing comma" },
-    { TEXT("worker,launcher"), RC201, "'launcher' is not known", "two modes" },
+    { TEXT("worker,launcher"), RC201,
+      "'launcher' is not known; use [MODE][,KEY=VALUE]... with MODE auto, worker, launcher or off, and keys order=",
+      "two modes" },
     { TEXT("order=node,worker"), RC201, "'worker' is not known", "a mode after a key" },
     { TEXT("order"), RC201, "'order' is not known", "a key without a value" },
     { TEXT("mode=worker"), RC201, "'mode=worker' is not known", "the mode is no key" },
@@ -71,52 +73,6 @@ static const struct refused_row refused[] = {
     { TEXT("order=node,order=given"), RC203, "order= is given twice", "two orders" },
     { TEXT("worker,nproc=2"), RC204, "nproc= belongs to launcher mode", "nproc= with worker" },
     { TEXT("launcher,order=node"), RC204, "order=node belongs to worker mode", "order=node with launcher" },
-};
-
-/* The value of the ROLLCALL variable. */
-static const struct {
-    struct rc_str input;
-    bool taken;
-    enum rc_mode mode;
-    const char *why;
-} switches[] = {
-    { TEXT("0"), true, RC_MODE_OFF, "a switch as most programs read it" },
-    { TEXT("no"), true, RC_MODE_OFF, "a word" },
-    { TEXT("False"), true, RC_MODE_OFF, "as Python prints it" },
-    { TEXT("1"), true, RC_MODE_AUTO, "on" },
-    { TEXT("True"), true, RC_MODE_AUTO, "as Python prints it" },
-    { TEXT("1,order=node"), true, RC_MODE_AUTO, "and a key" },
-    { TEXT("0,addr=-ib"), true, RC_MODE_OFF, "off, and a key" },
-    { TEXT("worker"), true, RC_MODE_WORKER, "a mode" },
-    { TEXT("order=node,1"), false, RC_MODE_AUTO, "a switch after a key" },
-    { TEXT("1,1"), false, RC_MODE_AUTO, "two of them" },
-    { TEXT("2"), false, RC_MODE_AUTO, "a number that is no switch" },
-    { TEXT("offf"), false, RC_MODE_AUTO, "a letter too many" },
-};
-
-/* What is typed, and what the line says about it. */
-static const struct {
-    struct rc_str input;
-    const char *says;
-    const char *why;
-} hints[] = {
-    { TEXT("workr"), "'workr' is not known; did you mean worker? modes are auto, worker, launcher or off", "a mode" },
-    { TEXT("luancher"), "; did you mean launcher?", "two letters swapped" },
-    { TEXT("gpu=all"), "'gpu=all' is not known; did you mean gpus=?", "a letter too few" },
-    { TEXT("order"), "'order' is not known; did you mean order=?", "a key without its value" },
-    { TEXT("Order=node"), "; did you mean order=?", "a key with a capital" },
-    { TEXT("nnodes=2"), "'nnodes=2' is not known; leave it out: the launcher says how many nodes there are",
-      "torchrun's option" },
-    { TEXT("master_port=29500"), "; did you mean port=?", "torch's variable in small letters" },
-    { TEXT("nproc_per_node=4"), "; did you mean nproc=?", "torchrun's option" },
-    { TEXT("mode=worker"), "; name the mode alone", "a mode as a key" },
-    { TEXT("worker,launcher"), "'launcher' is not known; name one mode, before the keys", "two modes" },
-    { TEXT("bogus"),
-      "'bogus' is not known; use [MODE][,KEY=VALUE]... with MODE auto, worker, launcher or off, and keys "
-      "order=, nproc=",
-      "nothing is near" },
-    { TEXT("worker,offf=1"), "'offf=1' is not known; use ", "no mode in the place of a key" },
-    { TEXT(K64 K64), "is not known; use ", "long" },
 };
 
 struct parsed {
@@ -168,28 +124,6 @@ UNIT_ROWS(refuses, "option refuses", refused)
     text = parsed.messages.list[0].text;
     if (strncmp(text, "--ddp: ", 7) != 0 || !strstr(text, row->says) || strchr(text, '\n'))
         fail_msg("the line is: %s", text);
-}
-
-UNIT_ROWS(switches_mode, "ROLLCALL", switches)
-{
-    struct rc_options options = { .mode = RC_MODE_AUTO };
-    UNIT_ARENA(arena, 1024);
-    struct rc_messages messages = { .arena = &arena };
-
-    assert_int_equal(rc_options_parse_variable(unit_guard(row->input), "ROLLCALL", &options, &messages), row->taken);
-    assert_int_equal(options.mode, row->mode);
-    assert_int_equal(options.mode_given, row->taken);
-    assert_int_equal(messages.has_error, !row->taken);
-}
-
-UNIT_ROWS(hints_at, "option hints at", hints)
-{
-    struct parsed parsed;
-
-    parse(unit_guard(row->input), &parsed);
-    assert_false(parsed.taken);
-    if (!strstr(parsed.messages.list[0].text, row->says))
-        fail_msg("the line is: %s", parsed.messages.list[0].text);
 }
 
 UNIT_TEST(names_modes, "every mode has its name")
