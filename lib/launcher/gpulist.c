@@ -2,11 +2,9 @@
 #include "launcher/gpulist.h"
 
 static const struct rc_name variables[RC_GPU_LISTS] = {
-#define ROLLCALL_GPU_LIST(id, vendor, name, forms, order) RC_NAME(name),
-#define ROLLCALL_GPU_SELECTOR(vendor, name, forms, order)
+#define ROLLCALL_GPU_LIST(id, vendor, name) RC_NAME(name),
 #include "launcher/gpulist.def"
 #undef ROLLCALL_GPU_LIST
-#undef ROLLCALL_GPU_SELECTOR
 };
 
 struct rc_str rc_gpu_list_name(enum rc_gpu_list_index index)

@@ -10,11 +10,9 @@
 #include "base/text.h"
 
 enum rc_gpu_list_index {
-#define ROLLCALL_GPU_LIST(id, vendor, name, forms, order) RC_GPU_LIST_##id,
-#define ROLLCALL_GPU_SELECTOR(vendor, name, forms, order)
+#define ROLLCALL_GPU_LIST(id, vendor, name) RC_GPU_LIST_##id,
 #include "launcher/gpulist.def"
 #undef ROLLCALL_GPU_LIST
-#undef ROLLCALL_GPU_SELECTOR
     RC_GPU_LISTS
 };
 

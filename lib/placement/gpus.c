@@ -25,12 +25,10 @@ static const struct {
 };
 
 const struct rc_gpu_variable rc_gpu_variables[] = {
-#define ROLLCALL_GPU_LIST(id, vendor, name, forms, order) { RC_GPU_##vendor, name, forms, order },
-#define ROLLCALL_GPU_SELECTOR(vendor, name, forms, order) { RC_GPU_##vendor, name, forms, order },
+#define ROLLCALL_GPU_LIST(id, vendor, name) { RC_GPU_##vendor, name },
 #include "launcher/gpulist.def"
 #undef ROLLCALL_GPU_LIST
-#undef ROLLCALL_GPU_SELECTOR
-    { RC_GPU_VENDORS, NULL, NULL, NULL },
+    { RC_GPU_VENDORS, NULL },
 };
 
 const char *rc_gpu_vendor_name(enum rc_gpu_vendor vendor)

@@ -56,8 +56,6 @@ const char *rc_pci_gpu_model(const struct rc_pci_gpu *gpu);
 struct rc_gpu_variable {
     enum rc_gpu_vendor vendor;
     const char *name;
-    const char *forms; /* of an entry, as well as its index */
-    const char *order; /* of the indices */
 };
 
 /* Ends with a row whose name is NULL. Outermost first: a later row's indices count what an earlier one left. */

@@ -91,20 +91,6 @@ static void write_nics(struct json *json, const struct mapping *mapping)
     json_close(json);
 }
 
-static void write_variables(struct json *json)
-{
-    json_open_array(json, "variables");
-    for (const struct rc_gpu_variable *row = rc_gpu_variables; row->name; row++) {
-        json_open_object(json, NULL);
-        json_text(json, "name", row->name);
-        json_text(json, "vendor", rc_gpu_vendor_name(row->vendor));
-        json_text(json, "forms", row->forms);
-        json_text(json, "order", row->order);
-        json_close(json);
-    }
-    json_close(json);
-}
-
 void map_print_json(const struct mapping *mapping)
 {
     struct json document = json_begin(stdout);
@@ -119,7 +105,6 @@ void map_print_json(const struct mapping *mapping)
     write_gpus(json, mapping);
     write_nics(json, mapping);
     write_proposals(json, mapping, 0, false);
-    write_variables(json);
     json_open_array(json, "notes");
     for (unsigned i = 0; i < mapping->notes; i++)
         json_text(json, NULL, mapping->note[i]);
