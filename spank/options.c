@@ -23,14 +23,14 @@ static struct {
 static struct {
     bool read;
     struct rc_options value;
-    enum rc_spank_log log;
+    bool logs_steps;
     const char *off;      /* why it is switched off, ": TEXT" or ""; NULL: it is on */
     char text[TEXT_SIZE]; /* holds what value points to */
 } administrator;
 
-enum rc_spank_log rc_spank_log(void)
+bool rc_spank_logs_steps(void)
 {
-    return administrator.log;
+    return administrator.logs_steps;
 }
 
 bool rc_spank_is_typed(void)
@@ -140,13 +140,11 @@ void rc_spank_read_arguments(int argc, char *argv[])
         } else if (rc_str_starts(word, OFF_IS)) {
             administrator.off = read_reason(argc - i, argv + i, &arena);
             break;
-        } else if (rc_str_is(word, "log=text")) {
-            administrator.log = RC_SPANK_LOG_TEXT;
         } else if (rc_str_is(word, "log=json")) {
-            administrator.log = RC_SPANK_LOG_JSON;
+            administrator.logs_steps = true;
         } else {
             rc_say(&wrong, RC201,
-                   "plugstack.conf: %pQ is not known; use default=[MODE][,KEY=VALUE]..., log=text, log=json, off or "
+                   "plugstack.conf: %pQ is not known; use default=[MODE][,KEY=VALUE]..., log=json, off or "
                    "off=TEXT",
                    &word);
             log_wrong_words(&wrong);

@@ -22,10 +22,8 @@ void rc_spank_register(spank_t spank);
  * Reports and ignores a word that it does not understand. */
 void rc_spank_read_arguments(int argc, char *argv[]);
 
-/* The value of log= in plugstack.conf (dispatch.h). */
-enum rc_spank_log { RC_SPANK_LOG_NONE, RC_SPANK_LOG_TEXT, RC_SPANK_LOG_JSON };
-
-enum rc_spank_log rc_spank_log(void);
+/* Whether plugstack.conf has log=json. */
+bool rc_spank_logs_steps(void);
 
 /* Whether --ddp was said, of this step or of its job. */
 bool rc_spank_is_typed(void);

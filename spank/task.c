@@ -23,7 +23,7 @@
 #include "system/port.h"
 #include "system/program.h"
 
-/* One line a step in Slurm's own log, for a site that wants it: `log=text` or `log=json` in plugstack.conf.
+/* One line a step in Slurm's own log, for a site that wants it: `log=json` in plugstack.conf.
  *
  * Written by the task of RANK 0, or where no task starts, by one of the first
  * node's: to the log of that node's slurmd. It holds numbers, names of nodes and
@@ -47,8 +47,8 @@ static const char *plain_name(struct rc_str text, struct rc_arena *arena)
     return rc_format(arena, "%s", name);
 }
 
-/* "RC301", "RC610" or, in text, RC301 RC610; errors and warnings alone. */
-static const char *list_ids(const struct rc_messages *messages, bool json, struct rc_arena *arena)
+/* "RC301","RC610": errors and warnings alone. */
+static const char *list_ids(const struct rc_messages *messages, struct rc_arena *arena)
 {
     const char *list = rc_copy(arena, RC_STR(""));
     const char *between = "";
@@ -59,46 +59,38 @@ static const char *list_ids(const struct rc_messages *messages, bool json, struc
         if (entry->level == RC_LEVEL_NOTE)
             continue;
         rc_join(arena);
-        rc_format(arena, json ? "%s\"%s\"" : "%s%s", between, entry->id);
-        between = json ? "," : " ";
+        rc_format(arena, "%s\"%s\"", between, entry->id);
+        between = ",";
     }
     return list;
 }
 
-static const char *format_count(uint32_t number, const char *unknown, struct rc_arena *arena)
+static const char *format_count(uint32_t number, struct rc_arena *arena)
 {
-    return number != RC_UNKNOWN && number > 0 ? rc_format_number(arena, number) : unknown;
+    return number != RC_UNKNOWN && number > 0 ? rc_format_number(arena, number) : "null";
 }
 
-/* The step's identity was set, or refused. Where no log= was given, nothing. */
+/* The step's identity was set, or refused. Without log=json nothing. */
 static void log_step(const struct rc_result *result, const struct rc_messages *messages, bool set)
 {
     char text[LINE_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    bool json = rc_spank_log() == RC_SPANK_LOG_JSON;
-    const char *unknown = json ? "null" : "?";
     uint32_t job, step;
     const char *node, *master, *ids, *tasks, *nodes;
 
-    if (rc_spank_log() == RC_SPANK_LOG_NONE ||
-        !rc_parse_u32(rc_env_get(&result->env, "SLURM_JOB_ID"), UINT32_MAX, &job) ||
+    if (!rc_spank_logs_steps() || !rc_parse_u32(rc_env_get(&result->env, "SLURM_JOB_ID"), UINT32_MAX, &job) ||
         !rc_parse_u32(rc_env_get(&result->env, "SLURM_STEP_ID"), UINT32_MAX, &step))
         return;
     node = plain_name(rc_env_get(&result->env, "SLURMD_NODENAME"), &arena);
     master = plain_name(rc_str(set && result->master.addr ? result->master.addr : ""), &arena);
-    tasks = format_count(result->facts.field[RC_WORLD_SIZE].value, unknown, &arena);
-    nodes = format_count(result->facts.field[RC_NNODES].value, unknown, &arena);
-    ids = list_ids(messages, json, &arena);
-    if (json)
-        slurm_info("rollcall: {\"event\":\"step\",\"version\":\"%s\",\"job\":%u,\"step\":%u,\"node\":\"%s\","
-                   "\"outcome\":\"%s\",\"mode\":\"%s\",\"tasks\":%s,\"nodes\":%s,\"master_addr\":\"%s\","
-                   "\"master_port\":%u,\"messages\":[%s]}",
-                   PACKAGE_VERSION, job, step, node, set ? "set" : "refused", rc_mode_name(result->mode), tasks, nodes,
-                   master, (unsigned)result->master.port, ids);
-    else
-        slurm_info("rollcall: step %u.%u %s: %s mode, %s tasks on %s nodes, master %s port %u%s%s", job, step,
-                   set ? "set" : "refused", rc_mode_name(result->mode), tasks, nodes, *master ? master : "none",
-                   (unsigned)result->master.port, *ids ? ", " : "", ids);
+    tasks = format_count(result->facts.field[RC_WORLD_SIZE].value, &arena);
+    nodes = format_count(result->facts.field[RC_NNODES].value, &arena);
+    ids = list_ids(messages, &arena);
+    slurm_info("rollcall: {\"event\":\"step\",\"version\":\"%s\",\"job\":%u,\"step\":%u,\"node\":\"%s\","
+               "\"outcome\":\"%s\",\"mode\":\"%s\",\"tasks\":%s,\"nodes\":%s,\"master_addr\":\"%s\","
+               "\"master_port\":%u,\"messages\":[%s]}",
+               PACKAGE_VERSION, job, step, node, set ? "set" : "refused", rc_mode_name(result->mode), tasks, nodes,
+               master, (unsigned)result->master.port, ids);
 }
 
 /* Which of a task's messages the user reads, and from which task: columns of messages.def. */

@@ -84,11 +84,11 @@ setup()
     mkdir -p slurm/parts
     echo 'include parts/*' > slurm/plugstack.conf
     environment=("SLURM_CONF=$PWD/slurm/slurm.conf")
-    for words in '' log=text default=off,addr=-ib default=nonsense; do
+    for words in '' log=json default=off,addr=-ib default=nonsense; do
         echo "optional /usr/lib/rollcall.so $words" > slurm/parts/rollcall
         matches 3 '*error D529  train.py:2*' doctor -- srun -N2 -n4 python train.py
     done
-    for words in default=auto 'log=text default=order=topology'; do
+    for words in default=auto 'log=json default=order=topology'; do
         echo "optional /usr/lib/rollcall.so $words" > slurm/parts/rollcall
         run -0 doctor -- srun -N2 -n4 python train.py
     done

@@ -110,7 +110,7 @@ static const struct {
 } arguments[] = {
     { TEXT("default=auto"), "", true, "a default" },
     { TEXT("default=off,port=9000-9999 # off"), "", false, "a comment" },
-    { TEXT("log=text off default=auto"), "off", false, "the word alone" },
+    { TEXT("log=json off default=auto"), "off", false, "the word alone" },
     { TEXT("off=ranks are  wrong; ask default=auto#x"), "off=ranks are  wrong; ask default=auto", false, "a text" },
 };
 
