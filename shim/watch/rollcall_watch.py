@@ -20,7 +20,6 @@ import sys
 
 PREFIX = "rollcall: "
 SERVER = "SLURM_ROLLCALL_SERVER"  # "TOKEN PORT JOB.STEP", as lib/launcher/stamp.h writes it
-NOTES = ("RC704",)
 
 said = set()  # what this process and those that it was forked from have printed
 
@@ -58,10 +57,9 @@ def quietly(function, *arguments, **named):
 
 def say(message, text):
     text = "process %d on %s %s" % (os.getpid(), os.uname().nodename, text)
-    if text in said or (message in NOTES and debug_level() == 0):
-        return
-    said.add(text)
-    write("%s %s: %s" % ("note" if message in NOTES else "warning", message, text))
+    if text not in said:
+        said.add(text)
+        write("warning %s: %s" % (message, text))
 
 
 def number(variables, name):
@@ -71,11 +69,8 @@ def number(variables, name):
 
 def start_environment():
     """What this program was started with: a script may have changed os.environ since."""
-    try:
-        with open("/proc/self/environ", "rb") as file:
-            entries = os.fsdecode(file.read()).split("\0")
-    except OSError:
-        return dict(os.environ)
+    with open("/proc/self/environ", "rb") as file:
+        entries = os.fsdecode(file.read()).split("\0")
     return dict(entry.split("=", 1) for entry in entries if "=" in entry)
 
 
@@ -151,10 +146,6 @@ def count_children():
     return count
 
 
-def has_children():
-    return count_children() > 0
-
-
 class Told:
     """What a call of init_process_group says of rank and world size, and where."""
 
@@ -199,17 +190,18 @@ def told_local_rank(start):
 class Device:
     """The GPU that a script takes by its own arithmetic: rank modulo the node's GPUs is right for blocks of ranks."""
 
-    def __init__(self, identity):
+    def __init__(self, identity, cuda):
         start = start_environment()
+        self.cuda = cuda
         self.rank = identity.get("rank")
         self.local = told_local_rank(start)
         self.ranks = [int(rank) for rank in start.get("SLURM_GTIDS", "").split(",") if rank.isdecimal()]
 
-    def compare(self, device, cuda):
+    def compare(self, device):
         """Prints a line if another task of this node takes the same one by the same arithmetic."""
         # an index, "cuda:1", or a torch.device
         index = int(device.rpartition(":")[2]) if isinstance(device, str) else getattr(device, "index", device)
-        gpus = cuda.device_count()
+        gpus = self.cuda.device_count()
         # one that is renumbered has other neighbours; with more tasks than GPUs some share one anyhow
         if self.rank not in self.ranks or index in (None, self.local) or not len(self.ranks) <= gpus:
             return
@@ -220,20 +212,6 @@ class Device:
                 "takes GPU %d, which is rank %d modulo %d GPUs, but rank %d is on this node, too, and takes the same by "
                 "it; take LOCAL_RANK, which is %s" % (index, self.rank, gpus, same[0], self.local),
             )
-
-
-def wrap_set_device(device, cuda):
-    import functools
-
-    original = cuda.set_device
-
-    @functools.wraps(original)
-    def set_device(*args, **kwargs):
-        quietly(device.compare, *args, cuda=cuda, **kwargs)
-        return original(*args, **kwargs)
-
-    set_device.rollcall_watch = True
-    cuda.set_device = set_device
 
 
 class Task:
@@ -254,27 +232,20 @@ class Task:
     def compare(self, told):
         """Prints a line if no process of this task can be what it was told to be."""
         start = start_environment()
-        if self.is_from_inside(told, start):
+        mpis = number(start, "OMPI_COMM_WORLD_RANK"), number(start, "OMPI_COMM_WORLD_SIZE")
+        # mpirun in a task, without rollcall: its own numbers are right
+        if (told.rank, told.world) == mpis and not start.get("ROLLCALL_SCOPE", "").startswith("openmpi:"):
             return
+        # whether the task has started several workers, and this process may be one of them
+        has_several = was_spawned() or number(start, "WORLD_SIZE") == told.world or count_children() > 0
         if "TORCHELASTIC_RUN_ID" in start and number(start, "RANK") is not None:
             self.compare_with_torchrun(told, start)
         elif told.world < self.count:
             self.say_world(told)
-        elif told.world > self.count and self.worker and not self.has_several(told, start):
+        elif told.world > self.count and self.worker and not has_several:
             say("RC702", "%s, but %s, and it is its only process; %s" % (told, self, told.cure_of("WORLD_SIZE")))
         else:
             self.compare_rank(told)
-
-    def is_from_inside(self, told, start):
-        """mpirun in a task, without rollcall: its own numbers are right."""
-        return not start.get("ROLLCALL_SCOPE", "").startswith("openmpi:") and (told.rank, told.world) == (
-            number(start, "OMPI_COMM_WORLD_RANK"),
-            number(start, "OMPI_COMM_WORLD_SIZE"),
-        )
-
-    def has_several(self, told, start):
-        """Whether the task has started several workers, and this process may be one of them."""
-        return was_spawned() or number(start, "WORLD_SIZE") == told.world or has_children()
 
     def say_world(self, told):
         if told.world == 1:
@@ -286,11 +257,10 @@ class Task:
 
     def compare_rank(self, told):
         """Each of the others has one process at least, so that many ranks are below and above this one's."""
-        if self.place <= told.rank <= told.world - (self.count - self.place):
+        is_other = told.rank == self.other and told.world == self.count  # right if all tasks are renumbered so
+        if is_other or self.place <= told.rank <= told.world - (self.count - self.place):
             if debug_level() > 0:
                 write("watch: process %d %s, and %s" % (os.getpid(), told, self))
-        elif told.rank == self.other and told.world == self.count:
-            say("RC704", "%s, but %s; right if all tasks are renumbered so" % (told, self))
         elif self.worker:
             say("RC703", "%s, but %s; %s" % (told, self, told.cure_of("RANK")))
         else:
@@ -369,12 +339,16 @@ class Script:
         self.here = self.here and not is_step(start) and not any(map(start.get, self.LAUNCHED))
         with open("/proc/self/cmdline", "rb") as file:
             self.words = os.fsdecode(file.read()).split("\0")[:-1]
+        nodes = nodes_of_agent(self.words)
+        if self.here and nodes > 1:
+            # torchrun starts its workers when the agents of all nodes have met
+            self.say_later("waits for the other %d nodes" % (nodes - 1), lambda: count_children() == 0)
 
     def say(self, what):
         cure = "start it with srun: %s" % command_line(self.words, self.by_exec)
         say("RC309", "%s, but the script of a job of %d tasks runs once; %s" % (what, self.tasks, cure))
 
-    def say_later(self, what, still=lambda: True):
+    def say_later(self, what, still):
         import threading
 
         timer = threading.Timer(self.PATIENCE, lambda: still() and self.say(what))
@@ -382,17 +356,9 @@ class Script:
         timer.start()
         return timer
 
-    def see_agent(self):
-        """torchrun starts its workers when the agents of all nodes have met."""
-        nodes = nodes_of_agent(self.words)
-        if nodes > 1:
-            self.say_later("waits for the other %d nodes" % (nodes - 1), lambda: not has_children())
-
-    def enter(self, call, caller):
+    def enter(self, told, caller):
         """Before init_process_group; None, or a function for its end, which gets the exception if there was one."""
-        try:
-            told = Told(call, caller)
-        except (LookupError, ValueError, TypeError):
+        if told is None:
             return lambda error: isinstance(error, ValueError) and self.say("finds no rank of its own")
         if told.world < 2 or told.rank > 0:
             return None
@@ -401,29 +367,18 @@ class Script:
         return lambda error: timer.cancel()
 
 
-def backend(call):
-    return str(call.get("backend")).lower()
-
-
 class Watch:
     """Compares a task with what its process passes to init_process_group."""
 
     def __init__(self, identity):
         self.task = Task(identity)
+        self.here = self.task.count > 1
         self.server = Server(identity)
 
-    def see_agent(self):
-        """torchrun reports by itself which node is missing."""
-
-    def enter(self, call, caller):
+    def enter(self, told, caller):
         self.server.enter()
-        try:
-            told = None if backend(call) == "mpi" else Told(call, caller)
-        except (LookupError, ValueError, TypeError):
-            told = None
         if told:
-            self.task.compare(told)
-            return None
+            return self.task.compare(told)
         return lambda error: error or self.compare_with_world(caller)
 
     def compare_with_world(self, caller):
@@ -431,44 +386,48 @@ class Watch:
         self.task.compare(Told({"rank": c10d.get_rank(), "world_size": c10d.get_world_size()}, caller))
 
 
-def wrap(watch, c10d):
-    """Calls watch.enter(call, caller) before init_process_group, and what that returns with its exception or None."""
-    import functools  # torch has imported both
-    import inspect
+def wrap(function, enter):
+    """Calls enter() before a function of torch, and what that returns with the function's exception or None."""
+    import functools  # torch has imported it
 
-    original = c10d.init_process_group
-    signature = inspect.signature(original)
-
-    def enter(args, kwargs, frame):
-        call = signature.bind(*args, **kwargs).arguments
-        if not c10d.is_initialized() and backend(call) != "fake":
-            return watch.enter(call, frame.f_globals.get("__name__", "?"))
-        return None
-
-    @functools.wraps(original)
-    def init_process_group(*args, **kwargs):
-        leave = quietly(enter, args, kwargs, sys._getframe(1)) or (lambda error: None)
+    @functools.wraps(function)
+    def wrapped(*args, **kwargs):
+        leave = quietly(enter, *args, **kwargs) or (lambda error: None)
         try:
-            result = original(*args, **kwargs)
+            result = function(*args, **kwargs)
         except BaseException as failure:
             quietly(leave, failure)
             raise
         quietly(leave, None)
         return result
 
-    init_process_group.rollcall_watch = True
+    wrapped.rollcall_watch = True
+    return wrapped
+
+
+def wrap_process_groups(watch, c10d):
+    import inspect
+
+    original = c10d.init_process_group
+    signature = inspect.signature(original)
+
+    def enter(*args, **kwargs):
+        call = signature.bind(*args, **kwargs).arguments
+        backend = str(call.get("backend")).lower()
+        if c10d.is_initialized() or backend == "fake":
+            return None
+        # below quietly() and the wrapper
+        caller = sys._getframe(3).f_globals.get("__name__", "?")
+        try:
+            told = None if backend == "mpi" else Told(call, caller)
+        except (LookupError, ValueError, TypeError):
+            told = None
+        return watch.enter(told, caller)
+
+    init_process_group = wrap(original, enter)
     for name, module in list(sys.modules.items()):
         if name.startswith("torch.") and getattr(module, "__dict__", {}).get("init_process_group") is original:
             module.init_process_group = init_process_group
-
-
-def watch_of(identity):
-    """Who watches this process; None where there is nothing to be watched."""
-    if "script" not in identity:
-        watch = Watch(identity)
-        return watch if watch.task.count > 1 else None
-    script = Script(identity)
-    return script if script.here else None
 
 
 def install_watch():
@@ -477,13 +436,12 @@ def install_watch():
     if not words or {"off", "watch=off"} & set(os.environ.get("ROLLCALL", "").split(",")):
         return
     identity = {name: int(value) for name, _, value in (word.partition("=") for word in words)}
-    watch = watch_of(identity)
-    if watch and hasattr(c10d, "init_process_group") and not hasattr(c10d.init_process_group, "rollcall_watch"):
-        wrap(watch, c10d)
-        watch.see_agent()
+    watch = Script(identity) if "script" in identity else Watch(identity)
+    if watch.here and hasattr(c10d, "init_process_group") and not hasattr(c10d.init_process_group, "rollcall_watch"):
+        wrap_process_groups(watch, c10d)
         cuda = sys.modules.get("torch.cuda")
         if hasattr(cuda, "set_device"):
-            wrap_set_device(Device(identity), cuda)
+            cuda.set_device = wrap(cuda.set_device, Device(identity, cuda).compare)
 
 
 def install():
