@@ -124,15 +124,11 @@ static const struct program {
     const char *names;
     enum kind kind;
     uint8_t operands;
-    const char *verb;
     const char *values;
-    const char *pairs;
     const char *flags;
 } programs[] = {
 #define NONE         .values = NULL
-#define VERB(word)   .verb = (word)
 #define VALUES(list) .values = (list)
-#define PAIRS(list)  .pairs = (list)
 #define FLAGS(list)  .flags = (list)
 #define ROLLCALL_PROGRAM(list, which, words, ...) \
     { .names = (list), .kind = KIND_##which, .operands = (words), __VA_ARGS__ },
@@ -196,15 +192,7 @@ static unsigned values_of(const struct program *program, struct rc_str option)
         return 0;
     if (program->flags)
         return !is_named(option, program->flags);
-    return is_named(option, program->pairs) ? 2 : is_named(option, program->values);
-}
-
-/* The row of a program whose options depend on its first operand. */
-static const struct program *row_of_verb(const struct program *program, struct rc_words words)
-{
-    struct rc_str verb;
-
-    return program->verb && rc_words_next(&words, &verb) && !rc_str_is(verb, program->verb) ? program + 1 : program;
+    return is_named(option, program->values);
 }
 
 /* Takes a program's options and operands: the next word begins the command that it starts. */
@@ -388,7 +376,7 @@ static bool read_program(struct reading *reading, struct rc_words *words, struct
     } else if (program->kind == KIND_WRAPPER || program->kind == KIND_CONTAINER) {
         struct rc_words before = *words;
 
-        pass_operands(words, row_of_verb(program, *words));
+        pass_operands(words, program);
         if (program->kind == KIND_CONTAINER) {
             command->container = name;
             command->container_words = before;

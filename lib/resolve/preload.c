@@ -108,7 +108,7 @@ static struct rc_str after_option(struct rc_str word, const char *options)
 static bool is_shown(const struct rc_result *result, struct rc_str file)
 {
     /* --bind=/x and -B/x, too */
-    static const char mounts[] = "--bind-try|--bind|--ro-bind|--volume|--mount|-B|-b|-v|-m";
+    static const char mounts[] = "--bind|--volume|--mount|-B|-b|-v|-m";
     /* apptainer and singularity read these, as lists of SOURCE[:TARGET[:OPTIONS]] */
     static const struct rc_name variables[] = {
         RC_NAME("APPTAINER_BIND"),
@@ -116,8 +116,6 @@ static bool is_shown(const struct rc_result *result, struct rc_str file)
         RC_NAME("SINGULARITY_BIND"),
         RC_NAME("SINGULARITY_BINDPATH"),
     };
-    /* the two values of its options are source and target */
-    unsigned values = rc_str_is(result->command.container, "bwrap") ? 2 : 1;
     struct rc_words words = result->command.container_words;
     struct rc_str word;
     struct rc_str value;
@@ -126,8 +124,8 @@ static bool is_shown(const struct rc_result *result, struct rc_str file)
         value = after_option(word, mounts);
         if (!value.p || (value.n && value.p[0] != '=' && value.p[0] != '/'))
             continue;
-        for (unsigned i = value.n ? values : 0; i < values && rc_words_next(&words, &value);)
-            i++;
+        if (!value.n)
+            rc_words_next(&words, &value);
         if (names_file(value, file))
             return true;
     }
