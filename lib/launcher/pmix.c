@@ -11,7 +11,7 @@
  *   size=5                       of the job
  *   local_rank=0
  *   node=2                       its node, in order of the nodes' lowest rank
- *   map=(vector,(0,2,2),(2,1,1)) runs of (first node, nodes, tasks on each), in order of rank
+ *   map=0-1x2,2                  the node of each rank, as rc_taskmap_write writes it
  *   tasks=2(x2),1                on each node
  *   host=n1                      of rank 0
  * or one line failed=WHY TEXT, with WHY one of program, library, server, answer. */

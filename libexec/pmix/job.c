@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "launcher/layout.h"
 #include "pmix.h"
 #include "system/program.h"
 
@@ -135,7 +136,7 @@ void pmix_connection_hand_over(int copy)
 
 /* What the PMIx server says of the job and of this task. */
 
-enum { TASKS_MAX = 16777216 }; /* as many as rollcall takes */
+enum { TASKS_MAX = 16777216, MAP_SIZE = 1 << 20 }; /* as many as rollcall takes */
 
 /* Where each rank is. */
 struct layout {
@@ -252,36 +253,6 @@ static int find_nodes(const pmix_proc_t *self, struct layout *layout)
     return find_nodes_by_id(self, layout);
 }
 
-/* "(vector,(0,2,2),(2,1,1))": neighbours that have equally many ranks in a row are one run. */
-static void print_map(const struct layout *layout)
-{
-    uint32_t first = 0;
-    uint32_t nodes = 0;
-    uint32_t tasks = 0;
-    const char *between = "map=(vector,";
-
-    for (uint32_t rank = 0; rank <= layout->size;) {
-        uint32_t node = rank < layout->size ? layout->node[rank] : 0;
-        uint32_t count = 0;
-
-        while (rank + count < layout->size && layout->node[rank + count] == node)
-            count++;
-        if (nodes > 0 && count == tasks && node == first + nodes) {
-            nodes++;
-        } else {
-            if (nodes > 0) {
-                printf("%s(%u,%u,%u)", between, first, nodes, tasks);
-                between = ",";
-            }
-            first = node;
-            nodes = 1;
-            tasks = count;
-        }
-        rank += count ? count : 1;
-    }
-    puts(")");
-}
-
 /* "2(x2),1" */
 static void print_tasks(const struct layout *layout)
 {
@@ -303,9 +274,12 @@ static void print_tasks(const struct layout *layout)
 
 int pmix_print_job(const pmix_proc_t *self)
 {
+    static char text[MAP_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct layout layout = { .size = 0 };
     uint32_t local_rank;
     const char *host;
+    const char *map;
     int status = -1;
 
     if (get_number(self, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &layout.size) < 0 ||
@@ -320,10 +294,11 @@ int pmix_print_job(const pmix_proc_t *self)
         pmix_fail("answer", "out of memory", "");
     else
         status = find_nodes(self, &layout);
+    if (status == 0 && !(map = rc_taskmap_write(layout.node, layout.size, &arena)))
+        status = pmix_fail("answer", "the layout is too long", "");
     if (status == 0) {
-        printf("rank=%u\nsize=%u\nlocal_rank=%u\nnode=%u\n", self->rank, layout.size, local_rank,
-               layout.node[self->rank]);
-        print_map(&layout);
+        printf("rank=%u\nsize=%u\nlocal_rank=%u\nnode=%u\nmap=%s\n", self->rank, layout.size, local_rank,
+               layout.node[self->rank], map);
         print_tasks(&layout);
         printf("host=%s\n", host);
     }
