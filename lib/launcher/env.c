@@ -14,11 +14,10 @@
  * 1. ABSENT: LOCAL_RANK, RANK and TORCHELASTIC_RUN_ID are all there (a child of
  *    torchrun); ROLLCALL_SCOPE is there and is not env's for this very RANK
  *    (rollcall's own exports, or what something further inside made of them).
- * 2. HALF, RC117: RANK, WORLD_SIZE, LOCAL_RANK or LOCAL_WORLD_SIZE comes twice
- *    in the block with different values; one of RANK and WORLD_SIZE is missing;
- *    one of the four is no number (up to 16777216; sizes from 1); RANK is not
- *    below WORLD_SIZE; LOCAL_RANK is not below LOCAL_WORLD_SIZE or is above
- *    RANK; LOCAL_WORLD_SIZE is above WORLD_SIZE.
+ * 2. HALF, RC117: one of RANK and WORLD_SIZE is missing; one of RANK,
+ *    WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE is no number (up to 16777216;
+ *    sizes from 1); RANK is not below WORLD_SIZE; LOCAL_RANK is not below
+ *    LOCAL_WORLD_SIZE or is above RANK; LOCAL_WORLD_SIZE is above WORLD_SIZE.
  * 3. WORLD_SIZE 1 is one process: local rank 0 of 1, one node.
  * 4. HALF, RC118: no LOCAL_RANK; or no MASTER_PORT, because no launch is named
  *    that a port could follow from. HALF, RC117: MASTER_PORT is no port, or
@@ -38,12 +37,7 @@
 #include "launcher/hosts.h"
 #include "launcher/launcher.h"
 
-static const struct rc_name names[] = {
-    RC_NAME("RANK"),
-    RC_NAME("WORLD_SIZE"),
-    RC_NAME("LOCAL_RANK"),
-    RC_NAME("LOCAL_WORLD_SIZE"),
-};
+static const struct rc_name names[] = { RC_NAME("RANK"), RC_NAME("WORLD_SIZE") };
 
 static bool refuse_half(struct rc_reader *reader, const char *what)
 {
@@ -51,22 +45,6 @@ static bool refuse_half(struct rc_reader *reader, const char *what)
                   "%s; rollcall leaves the environment unchanged; correct RANK, WORLD_SIZE and LOCAL_RANK, "
                   "or unset them",
                   what);
-}
-
-/* Programs differ in which of two entries they take, so both are wrong. */
-static bool stands_once(struct rc_reader *reader, struct rc_str name)
-{
-    struct rc_str first = rc_env_find(reader->env, name);
-
-    for (const char *const *entry = reader->env->block; first.p && *entry; entry++) {
-        struct rc_str value;
-        struct rc_str its_name = rc_str_split(rc_str(*entry), '=', &value);
-
-        if (value.p && rc_str_eq(its_name, name) && !rc_str_eq(value, first))
-            return refuse_half(reader, rc_format(reader->arena, "%s stands twice in the environment, as %pQ and as %pQ",
-                                                 name.p, &first, &value));
-    }
-    return true;
 }
 
 /* RC_UNKNOWN for an absent or empty one; false where it is no number, or below `least`. */
@@ -106,9 +84,6 @@ static bool is_at_most(struct rc_reader *reader, const struct rc_number *small, 
 
 static bool read_numbers(struct rc_reader *reader, struct rc_number *field)
 {
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (!stands_once(reader, rc_name(&names[i])))
-            return false;
     for (size_t i = 0; i < 2; i++)
         if (!rc_env_find_name(reader->env, &names[i]).n)
             return refuse_half(reader, rc_format(reader->arena, "%s is %s, but %s is set", names[i].text,
@@ -116,8 +91,8 @@ static bool read_numbers(struct rc_reader *reader, struct rc_number *field)
                                                  names[1 - i].text));
     return read_number(reader, rc_name(&names[0]), 0, &field[RC_RANK]) &&
            read_number(reader, rc_name(&names[1]), 1, &field[RC_WORLD_SIZE]) &&
-           read_number(reader, rc_name(&names[2]), 0, &field[RC_LOCAL_RANK]) &&
-           read_number(reader, rc_name(&names[3]), 1, &field[RC_LOCAL_WORLD_SIZE]) &&
+           read_number(reader, RC_STR("LOCAL_RANK"), 0, &field[RC_LOCAL_RANK]) &&
+           read_number(reader, RC_STR("LOCAL_WORLD_SIZE"), 1, &field[RC_LOCAL_WORLD_SIZE]) &&
            is_below(reader, &field[RC_RANK], &field[RC_WORLD_SIZE]) &&
            is_below(reader, &field[RC_LOCAL_RANK], &field[RC_LOCAL_WORLD_SIZE]) &&
            is_at_most(reader, &field[RC_LOCAL_RANK], &field[RC_RANK]) &&

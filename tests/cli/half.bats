@@ -65,28 +65,6 @@ left_alone()
     done
 }
 
-# with_block ENTRY... -- CMD...: duplicates stay, which no shell and no env hands on.
-with_block()
-{
-    python3 - "$@" << 'PYTHON'
-import ctypes, sys
-i = sys.argv.index("--")
-def array(words):
-    return (ctypes.c_char_p * (len(words) + 1))(*[w.encode() for w in words], None)
-ctypes.CDLL(None).execve(sys.argv[i + 1].encode(), array(sys.argv[i + 1:]), array(sys.argv[1:i]))
-sys.exit(111)
-PYTHON
-}
-
-@test "a rank that stands there twice: said, unless both say the same" {
-    run -0 --separate-stderr with_block PATH="$PATH" RANK=1 WORLD_SIZE=4 RANK=2 -- "$rollcall" exec -- true
-    [[ $stderr == "rollcall: warning RC117: RANK stands twice"*"'1' and as '2'"* ]]
-    run -0 --separate-stderr with_block PATH="$PATH" RANK=0 WORLD_SIZE=1 WORLD_SIZE=1 -- "$rollcall" exec -- true
-    [ -z "$stderr" ]
-    run -1 --separate-stderr with_block PATH="$PATH" RANK=1 WORLD_SIZE=4 WORLD_SIZE=5 -- "$rollcall" exec --ddp=worker -- true
-    [[ $stderr == *RC117*RC119* ]]
-}
-
 @test "show says it, too" {
     matches 0 '*env://*none: half an identity is left alone*warning RC118*' with RANK=1 WORLD_SIZE=4 "$rollcall" show
     matches 0 '*RC117*cause*cure*' with RANK=1 "$rollcall" show --why
