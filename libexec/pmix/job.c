@@ -142,9 +142,12 @@ enum { TASKS_MAX = 16777216, MAP_SIZE = 1 << 20 }; /* as many as rollcall takes 
 struct layout {
     uint32_t size;
     uint32_t nodes;
-    uint32_t *node;    /* of each rank, in order of the nodes' lowest one */
-    uint32_t *tasks;   /* on each node */
-    const char **host; /* of each node, where it goes by name */
+    uint32_t *node;  /* of each rank, in order of the nodes' lowest one */
+    uint32_t *tasks; /* on each node */
+    struct place {
+        uint32_t id;
+        const char *host;
+    } * place; /* of each node: its number or its name */
 };
 
 static int get_number(const pmix_proc_t *self, pmix_rank_t rank, const char *key, uint32_t *number)
@@ -174,83 +177,34 @@ static const char *get_text(const pmix_proc_t *self, pmix_rank_t rank, const cha
     return NULL;
 }
 
-static void place_rank(struct layout *layout, uint32_t rank, uint32_t node)
-{
-    layout->node[rank] = node;
-    layout->tasks[node]++;
-}
-
-/* Neighbours are most often on one node, or on nodes that follow each other. */
-static int find_nodes_by_name(const pmix_proc_t *self, struct layout *layout)
-{
-    uint32_t node = 0;
-
-    for (uint32_t rank = 0; rank < layout->size; rank++) {
-        const char *host = get_text(self, rank, PMIX_HOSTNAME);
-        uint32_t left = layout->nodes;
-
-        if (!host)
-            return -1;
-        for (; left > 0 && strcmp(host, layout->host[node]) != 0; left--)
-            node = (node + 1) % layout->nodes;
-        if (left == 0) {
-            node = layout->nodes++;
-            layout->host[node] = host;
-        }
-        place_rank(layout, rank, node);
-    }
-    return 0;
-}
-
-/* The nodes, numbered in order of their lowest rank. *by_id gives a node for the
- * launcher's number of it: those are small, and in no order. */
-static int find_nodes_by_id(const pmix_proc_t *self, struct layout *layout)
-{
-    uint32_t room = 0;
-    uint32_t *by_id = NULL;
-    int status = 0;
-
-    for (uint32_t rank = 0; rank < layout->size && status == 0; rank++) {
-        uint32_t id;
-
-        status = get_number(self, rank, PMIX_NODEID, &id);
-        if (status == 0 && id >= TASKS_MAX)
-            status = pmix_fail_key(PMIX_NODEID, rank, "is too large");
-        if (status < 0)
-            break;
-        if (id >= room) {
-            uint32_t *larger = realloc(by_id, ((size_t)id + 1) * 2 * sizeof(*by_id));
-
-            if (!larger) {
-                status = pmix_fail("answer", "out of memory", "");
-                break;
-            }
-            by_id = larger;
-            memset(by_id + room, 0xff, (((size_t)id + 1) * 2 - room) * sizeof(*by_id));
-            room = (id + 1) * 2;
-        }
-        if (by_id[id] == UINT32_MAX) {
-            by_id[id] = layout->nodes;
-            layout->nodes++;
-        }
-        place_rank(layout, rank, by_id[id]);
-    }
-    free(by_id);
-    return status;
-}
-
-/* Slurm 22.05 numbers the nodes of the ranks on its own node alone, and names all (measured). */
+/* By the launcher's numbers of the nodes. Slurm 22.05 numbers those of the ranks on its own node alone, and names all
+ * (measured). */
 static int find_nodes(const pmix_proc_t *self, struct layout *layout)
 {
     pmix_status_t status;
+    bool by_name = !pmix_find_value(self, 0, PMIX_NODEID, &status) ||
+                   !pmix_find_value(self, layout->size - 1, PMIX_NODEID, &status);
+    uint32_t node = 0;
 
-    for (uint32_t rank = 0; rank < layout->size; rank += layout->size - 1) {
-        if (!pmix_find_value(self, rank, PMIX_NODEID, &status))
-            return find_nodes_by_name(self, layout);
-        if (layout->size == 1)
-            break;
+    for (uint32_t rank = 0; rank < layout->size; rank++) {
+        struct place place = { .id = 0, .host = "" };
+        uint32_t left = layout->nodes;
+
+        if (by_name ? !(place.host = get_text(self, rank, PMIX_HOSTNAME))
+                    : get_number(self, rank, PMIX_NODEID, &place.id) < 0)
+            return -1;
+        /* neighbours are most often on one node, or on nodes that follow each other */
+        for (; left > 0 && (place.id != layout->place[node].id || strcmp(place.host, layout->place[node].host) != 0);
+             left--)
+            node = (node + 1) % layout->nodes;
+        if (left == 0) {
+            node = layout->nodes++;
+            layout->place[node] = place;
+        }
+        layout->node[rank] = node;
+        layout->tasks[node]++;
     }
-    return find_nodes_by_id(self, layout);
+    return 0;
 }
 
 /* "2(x2),1" */
@@ -289,8 +243,8 @@ int pmix_print_job(const pmix_proc_t *self)
         return pmix_fail_key(PMIX_JOB_SIZE, PMIX_RANK_WILDCARD, "cannot be");
     layout.node = calloc(layout.size, sizeof(*layout.node));
     layout.tasks = calloc(layout.size, sizeof(*layout.tasks));
-    layout.host = calloc(layout.size, sizeof(*layout.host));
-    if (!layout.node || !layout.tasks || !layout.host)
+    layout.place = calloc(layout.size, sizeof(*layout.place));
+    if (!layout.node || !layout.tasks || !layout.place)
         pmix_fail("answer", "out of memory", "");
     else
         status = find_nodes(self, &layout);
@@ -304,6 +258,6 @@ int pmix_print_job(const pmix_proc_t *self)
     }
     free(layout.node);
     free(layout.tasks);
-    free(layout.host);
+    free(layout.place);
     return status;
 }
