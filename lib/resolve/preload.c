@@ -38,13 +38,15 @@ const char *rc_preloading_add(const struct rc_context *context, struct rc_result
                               const char *name, const char *source, const char *reason)
 {
     enum { LIST_LENGTH_MAX = 2048 };
-    const char *hidden = rc_container_hides(context, result, file, name);
     const struct rc_plan_entry *planned = rc_plan_find(&result->plan, RC_STR(NAME));
     struct rc_str users = rc_env_get(&result->env, NAME);
     const char *list;
 
-    if (hidden)
-        return hidden;
+    /* where the task is in its container already, that has been seen */
+    if (context->contained && !file.n)
+        return rc_format(&result->arena, "the container does not see %s", name);
+    if (!context->contained && result->command.container.p)
+        return rc_format(&result->arena, "a container (%pS) does not see %s", &result->command.container, name);
     if (!file.n)
         return rc_format(&result->arena,
                          "%s is not where it was installed to, or its folder has a colon, blank or dollar in its name",
@@ -58,91 +60,21 @@ const char *rc_preloading_add(const struct rc_context *context, struct rc_result
     return NULL;
 }
 
-/* A task in a container: which files of the node its programs find. */
-
-static bool is_below(struct rc_str file, struct rc_str folder)
-{
-    while (folder.n > 1 && folder.p[folder.n - 1] == '/')
-        folder.n--;
-    return folder.n > 1 && folder.p[0] == '/' && file.n > folder.n && file.p[folder.n] == '/' &&
-           rc_str_eq((struct rc_str){ file.p, folder.n }, folder);
-}
-
-/* Returns the target of SOURCE[:TARGET[:OPTIONS]], the folder's name in the container. */
-static struct rc_str target_of(struct rc_str mount)
-{
-    struct rc_str rest;
-    struct rc_str source = rc_str_split(mount, ':', &rest);
-    struct rc_str target = rc_str_split(rest, ':', &rest);
-
-    return target.n && target.p[0] == '/' ? target : source;
-}
-
-/* Whether one of a list's folders has the file: "/a:/b,/c" or "type=bind,source=/a,target=/a". */
-static bool names_file(struct rc_str list, struct rc_str file)
-{
-    while (list.p) {
-        struct rc_str mount = rc_str_split(list, ',', &list);
-
-        while (mount.p)
-            if (is_below(file, target_of(rc_str_split(mount, '=', &mount))))
-                return true;
-    }
-    return false;
-}
-
-/* Returns what follows an option in its word, where that begins like one of "--env|-e"; else absent. */
-static struct rc_str after_option(struct rc_str word, const char *options)
-{
-    struct rc_str rest = rc_str(options);
-
-    while (rest.p) {
-        struct rc_str option = rc_str_split(rest, '|', &rest);
-
-        if (word.n >= option.n && rc_str_eq((struct rc_str){ word.p, option.n }, option))
-            return (struct rc_str){ word.p + option.n, word.n - option.n };
-    }
-    return RC_ABSENT;
-}
-
-static bool is_shown(const struct rc_result *result, struct rc_str file)
-{
-    /* --bind=/x and -B/x, too */
-    static const char mounts[] = "--bind|--volume|--mount|-B|-b|-v|-m";
-    /* apptainer and singularity read these, as lists of SOURCE[:TARGET[:OPTIONS]] */
-    static const struct rc_name variables[] = {
-        RC_NAME("APPTAINER_BIND"),
-        RC_NAME("APPTAINER_BINDPATH"),
-        RC_NAME("SINGULARITY_BIND"),
-        RC_NAME("SINGULARITY_BINDPATH"),
-    };
-    struct rc_words words = result->command.container_words;
-    struct rc_str word;
-    struct rc_str value;
-
-    while (rc_words_next(&words, &word)) {
-        value = after_option(word, mounts);
-        if (!value.p || (value.n && value.p[0] != '=' && value.p[0] != '/'))
-            continue;
-        if (!value.n)
-            rc_words_next(&words, &value);
-        if (names_file(value, file))
-            return true;
-    }
-    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
-        if (names_file(rc_env_find_name(&result->env, &variables[i]), file))
-            return true;
-    return false;
-}
+/* A command that starts a container. */
 
 /* Short options in one word, such as -xe, are too rare. */
 static bool has_option(struct rc_words words, const char *options)
 {
     struct rc_str word;
 
-    while (rc_words_next(&words, &word))
-        if (after_option(word, options).p)
-            return true;
+    while (rc_words_next(&words, &word)) {
+        for (struct rc_str rest = rc_str(options); rest.p;) {
+            struct rc_str option = rc_str_split(rest, '|', &rest);
+
+            if (word.n >= option.n && rc_str_eq((struct rc_str){ word.p, option.n }, option))
+                return true;
+        }
+    }
     return false;
 }
 
@@ -167,21 +99,6 @@ static void warn_of_container(struct rc_result *result)
             rc_say(&result->messages, RC504,
                    "%pS hands no variables on: the ranks that are set here do not get into the container; %s",
                    &command->container, rows[i].cure);
-}
-
-/* Where the task is in its container already, that has been seen. Where its command starts one, the file is taken to
- * be there if the command's words (--bind /opt/rollcall) or the runtime's own variable (APPTAINER_BIND) mount its
- * folder, or one above it: a loader says of each program in there what it does not find. */
-const char *rc_container_hides(const struct rc_context *context, struct rc_result *result, struct rc_str file,
-                               const char *name)
-{
-    const struct rc_command *command = &result->command;
-
-    if (context->contained)
-        return file.n ? NULL : rc_format(&result->arena, "the container does not see %s", name);
-    if (!command->container.p || (file.n && is_shown(result, file)))
-        return NULL;
-    return rc_format(&result->arena, "a container (%pS) does not see %s", &command->container, name);
 }
 
 /* Lookup=numeric: torch's stores do not look up names.

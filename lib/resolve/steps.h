@@ -112,10 +112,6 @@ void rc_agents_forget(struct rc_result *result, const char *reason);
 const char *rc_preloading_add(const struct rc_context *context, struct rc_result *result, struct rc_str file,
                               const char *name, const char *source, const char *reason);
 
-/* Why the task's programs do not find rollcall's file of that name, as part of a message; or NULL. */
-const char *rc_container_hides(const struct rc_context *context, struct rc_result *result, struct rc_str file,
-                               const char *name);
-
 /* The three ways to put an entry into result->plan. Each replaces an earlier entry of
  * the same name. Where the plan has no room, plan.full says so (rc_plan_fits).
  * name ends with a NUL; all texts are borrowed, for the life of the result. */

@@ -63,16 +63,6 @@ step()
     unsaid 'RC9|preload'
 }
 
-@test "ch-run: with rollcall's folder mounted, its libraries are there" {
-    tasks=1 step bind=cores,nproc=2,lookup=numeric --bind "$ROLLCALL_PREFIX" -- torchrun --nproc-per-node=2 train.py
-    everybody launcher nodes=2 nproc=2
-    unsaid 'RC|preload'
-    step lookup=numeric --bind "$ROLLCALL_PREFIX" -- sh -c 'echo "list=$LD_PRELOAD"'
-    succeeded
-    [ "$(grep -c "^list=$ROLLCALL_PREFIX/lib/librollcall-lookup.so$" "$out")" -eq 4 ]
-    unsaid 'RC|preload'
-}
-
 # A step of four tasks, which a plugin has taken into the image when ours sees them.
 within()
 {
