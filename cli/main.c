@@ -168,18 +168,9 @@ static int finish_output(int status)
 static int refuse_subcommand(const char *word)
 {
     bool is_option = word[0] == '-' && strcmp(word, "--") != 0;
-    bool is_file = strchr(word, '/') || rc_str_ends(rc_str(word), ".py");
-    const char *what = is_option ? "option" : "subcommand";
-    const char *names[COUNT];
-    const char *nearest;
 
-    for (unsigned i = 0; i < COUNT; i++)
-        names[i] = cli_subcommands[i]->name;
-    nearest = console_nearest(word, is_option ? cli_globals : names, is_option ? 2 : COUNT);
-    if (nearest && !is_file)
-        return console_fail("unknown %s '%.64s'; did you mean %s?", what, word, nearest);
-    return console_fail("unknown %s '%.64s'; to run a command: rollcall exec -- CMD...; see rollcall --help", what,
-                        word);
+    return console_fail("unknown %s '%.64s'; to run a command: rollcall exec -- CMD...; see rollcall --help",
+                        is_option ? "option" : "subcommand", word);
 }
 
 static int run_subcommand(int argc, char **argv)

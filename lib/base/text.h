@@ -118,9 +118,3 @@ static inline uint64_t rc_hash(const void *bytes, size_t size)
  * leading zero ("007"), no 0x. *value is written only on success. */
 bool rc_parse_u64(struct rc_str s, uint64_t max, uint64_t *value);
 bool rc_parse_u32(struct rc_str s, uint32_t max, uint32_t *value);
-
-enum { RC_NEAREST_LONGEST = 32 };
-
-/* The least number of letters to insert, remove, replace, or swap with the next one. Capitals are small letters.
- * Only the first RC_NEAREST_LONGEST bytes count. */
-unsigned rc_nearest_distance(struct rc_str a, struct rc_str b);

@@ -24,45 +24,6 @@ int console_fail(const char *format, ...)
     return STATUS_USAGE;
 }
 
-const char *console_nearest(const char *mistyped, const char *const *names, size_t count)
-{
-    const char *nearest = NULL;
-    size_t length = strlen(mistyped);
-    /* a word at a larger distance is no mistyped one */
-    unsigned best = length > RC_NEAREST_LONGEST ? 0 : (unsigned)(length + 1) / 2;
-
-    for (size_t i = 0; i < count; i++) {
-        unsigned d = rc_nearest_distance(rc_str(mistyped), rc_str(names[i]));
-
-        if (d < best || (d == best && !nearest)) {
-            best = d;
-            nearest = names[i];
-        }
-    }
-    return nearest;
-}
-
-enum { OPTIONS_MAX = 16 };
-
-static void report_unknown(const char *subcommand, const char *given, const struct option *options)
-{
-    const char *names[OPTIONS_MAX];
-    const char *nearest;
-    char name[RC_NEAREST_LONGEST + 1];
-    size_t n = 0;
-
-    while (n < OPTIONS_MAX && options[n].name) {
-        names[n] = options[n].name;
-        n++;
-    }
-    snprintf(name, sizeof(name), "%.*s", (int)strcspn(given + strspn(given, "-"), "="), given + strspn(given, "-"));
-    nearest = console_nearest(name, names, n);
-    if (nearest)
-        console_fail("%s: unknown option '%.64s'; did you mean --%s?", subcommand, given, nearest);
-    else
-        console_fail("%s: unknown option '%.64s'; see rollcall %s --help", subcommand, given, subcommand);
-}
-
 int console_getopt(const char *subcommand, int argc, char **argv, const struct option *options)
 {
     /* "+" stops at the first operand, which is exec's command; ":" tells a missing value from an unknown option */
@@ -83,7 +44,7 @@ int console_getopt(const char *subcommand, int argc, char **argv, const struct o
     else if (c != '?')
         console_fail("%s: unknown option '-%c'; see rollcall %s --help", subcommand, c, subcommand);
     else
-        report_unknown(subcommand, given, options);
+        console_fail("%s: unknown option '%.64s'; see rollcall %s --help", subcommand, given, subcommand);
     return '?';
 }
 

@@ -25,8 +25,5 @@ void console_say(enum rc_message_id id, const char *text);
 void console_remark(const char *text);
 
 /* getopt_long that stops at the first operand. For a wrong option it prints
- * one line with the nearest right one, and returns '?'. */
+ * one line, and returns '?'. */
 int console_getopt(const char *subcommand, int argc, char **argv, const struct option *options);
-
-/* The name that differs least from a mistyped one, or NULL if no name is near. */
-const char *console_nearest(const char *mistyped, const char *const *names, size_t count);

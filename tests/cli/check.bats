@@ -48,7 +48,7 @@ server='0123456789abcdef0123456789abcdef 1 42.0'
 
 @test "arguments that it does not take" {
     fails_with 2 "check: unexpected argument 'x'" "$rollcall" check x
-    fails_with 2 'did you mean --json?' "$rollcall" check --jsn
+    fails_with 2 "unknown option '--jsn'" "$rollcall" check --jsn
     for job in 42x 42_1 42.x '--jobid 42+1'; do
         fails_with 2 "check: unexpected argument '${job#* }'; a job's number is as squeue --format=%A" "$rollcall" check $job
     done

@@ -61,5 +61,5 @@ setup_file()
     fails_with 2 'which message?' "$rollcall" explain
     fails_with 2 'rollcall show --why' "$rollcall" explain --json
     fails_with 2 "'RC602' does not go together with --list" "$rollcall" explain RC602 --list
-    fails_with 2 "unknown option '--lits'; did you mean --list?" "$rollcall" explain RC602 --lits
+    fails_with 2 "unknown option '--lits'; see rollcall explain --help" "$rollcall" explain RC602 --lits
 }

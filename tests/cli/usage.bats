@@ -73,13 +73,11 @@ plugin_is()
     [[ $stderr == "usage: rollcall "* ]]
 }
 
-@test "an unknown subcommand: one line, and the nearest right one" {
-    fails_with 2 "unknown subcommand 'shwo'; did you mean show?" "$rollcall" shwo
-    fails_with 2 'did you mean exec?' "$rollcall" exce -- true
-    fails_with 2 'did you mean explain?' "$rollcall" explian
+@test "an unknown subcommand: one line, and where to look" {
+    fails_with 2 "unknown subcommand 'shwo'; to run a command" "$rollcall" shwo
     fails_with 2 'see rollcall --help' "$rollcall" zzzzzzzz
     fails_with 2 'see rollcall --help' "$rollcall" ''
-    fails_with 2 'did you mean --version?' "$rollcall" --versoin
+    fails_with 2 "unknown option '--versoin'" "$rollcall" --versoin
 }
 
 @test "help and version are words, too" {
@@ -87,7 +85,7 @@ plugin_is()
     [ "$("$rollcall" help exec)" = "$("$rollcall" exec --help)" ]
     [ "$("$rollcall" --help check)" = "$("$rollcall" check --help)" ]
     [ "$("$rollcall" version)" = "$("$rollcall" --version)" ]
-    fails_with 2 "unknown subcommand 'chekc'; did you mean check?" "$rollcall" help chekc
+    fails_with 2 "unknown subcommand 'chekc'" "$rollcall" help chekc
 }
 
 @test "a program where a subcommand stands: what runs it" {
@@ -97,10 +95,8 @@ plugin_is()
     done
 }
 
-@test "an unknown option: one line, and the nearest right one" {
-    fails_with 2 "show: unknown option '--jsno'; did you mean --json?" "$rollcall" show --jsno
-    fails_with 2 'did you mean --from?' "$rollcall" show --form=x
-    fails_with 2 'did you mean --verbose?' "$rollcall" exec --verbsoe -- true
+@test "an unknown option: one line, and where to look" {
+    fails_with 2 "show: unknown option '--jsno'; see rollcall show --help" "$rollcall" show --jsno
     fails_with 2 'see rollcall show --help' "$rollcall" show --zzzzzzzzzz
     fails_with 2 "show: unknown option '-x'" "$rollcall" show -x
     fails_with 2 "show: unknown option '-v'" "$rollcall" show -v

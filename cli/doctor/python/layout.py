@@ -8,7 +8,7 @@ import re
 from frameworks import FABRICS, TRAINERS, devices
 from ranks import INIT
 from source import Unreadable, literal, text_of
-from words import bare, counted
+from words import counted
 
 
 def several_launchers(step, report):
