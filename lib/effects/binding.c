@@ -132,29 +132,13 @@ static const char *write_request(const struct rc_binding *binding, uint32_t task
     return rc_pairs_write(&rc_pins_question_form, &question, arena);
 }
 
-/* What a rollcall-map that fails says on its standard error after its name: the library that the loader does not
- * find, or why there is no topology. */
-static const char *find_failure(struct rc_program *program, char *output, struct rc_arena *arena)
-{
-    struct rc_str reason = RC_ABSENT;
-    struct rc_str rest;
-    int status;
-    ssize_t n;
-
-    program->with_errors = true;
-    n = rc_program_run(program, output, RC_BINDING_ANSWER, &status);
-    if (n > 0)
-        rc_str_split(rc_str_split((struct rc_str){ output, (size_t)n }, '\n', &rest), ' ', &reason);
-    return reason.n ? rc_format(arena, "rollcall-map fails: %pS", &reason) : "rollcall-map fails without a reason";
-}
-
 const char *rc_binding_ask(const char *path, const struct rc_binding *binding, uint32_t tasks, const char *gpus,
                            char *answer, struct rc_pins *pins, struct rc_arena *arena)
 {
     static const char *const nothing[] = { NULL };
     char text[REQUEST_SIZE];
     struct rc_arena request = { .base = text, .size = sizeof(text) };
-    struct rc_program program = {
+    const struct rc_program program = {
         .path = path,
         .argument = "pins",
         .env = nothing, /* the user's HWLOC_* could describe another machine */
@@ -172,7 +156,7 @@ const char *rc_binding_ask(const char *path, const struct rc_binding *binding, u
     if (n < 0)
         return rc_format(arena, "rollcall-map cannot be asked: %s", strerror((int)-n));
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return find_failure(&program, answer, arena);
+        return "rollcall-map fails; rollcall map says why";
     if (!rc_pins_read((struct rc_str){ answer, (size_t)n }, pins) || pins->count != tasks)
         return "rollcall-map answers something else (of another release?)";
     return NULL;

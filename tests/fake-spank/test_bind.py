@@ -154,7 +154,7 @@ def test_cores_that_would_be_idle_are_given_up_by_name_alone(bound):
 
 
 FAILURES = [
-    ("", 1, "rollcall-map fails without a reason"), ("pin", 0, "answers something else"), (answer(f"cpus={ALL[0]} cores=1"), 0, "answers"),
+    ("", 1, "rollcall-map fails; rollcall map says why"), ("pin", 0, "answers something else"), (answer(f"cpus={ALL[0]} cores=1"), 0, "answers"),
     (answer(*[f"cpus={ALL[0]} cores=1"] * 3), 0, "answers something else"),
     (answer(*[f"cpus={LISTS[0]},{LISTS[1]},8191 cores=1"] * 2), 0, "does not let it run"),
     (answer(*[f"cpus={threads},8191 cores=1" for threads in LISTS]), 0, "does not let it run"),

@@ -183,8 +183,8 @@ UNIT_TEST(check_ask, "question and answer")
     assert_non_null(strstr(ask("good", RC_BIND_CORES, 3, NULL, &pins), "something else"));
     assert_non_null(strstr(ask("bad", RC_BIND_CORES, 2, NULL, &pins), "something else"));
     assert_non_null(strstr(ask("silent", RC_BIND_CORES, 2, NULL, &pins), "something else"));
-    assert_non_null(strstr(ask("fails", RC_BIND_CORES, 2, NULL, &pins), "fails: error while loading: libx.so.1"));
-    assert_non_null(strstr(ask("dies", RC_BIND_CORES, 2, NULL, &pins), "fails without a reason"));
+    assert_non_null(strstr(ask("fails", RC_BIND_CORES, 2, NULL, &pins), "rollcall-map fails; rollcall map says why"));
+    assert_non_null(strstr(ask("dies", RC_BIND_CORES, 2, NULL, &pins), "rollcall-map fails; rollcall map says why"));
     assert_non_null(strstr(ask("none", RC_BIND_CORES, 2, NULL, &pins), "is not there"));
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
