@@ -141,21 +141,6 @@ void rc_lookup_warn(const struct rc_master *master, const struct rc_lookup *look
                node, (uint32_t)master->port, master->addr, master->addr_source, &lookup->unreached, node);
 }
 
-/* Nodes that do not know their own name are common; those that do not know localhost are broken. */
-static void note_loopback(struct rc_result *result, const char *addr)
-{
-    const char *name = result->master.addr;
-
-    if (rc_str_is(rc_str(name), "localhost"))
-        rc_say(&result->messages, RC419,
-               "localhost does not resolve on this node, which has all tasks: MASTER_ADDR is %s; see "
-               "that its /etc/hosts can be read and names localhost",
-               addr);
-    else
-        rc_say(&result->messages, RC414, "%s does not resolve, but all tasks are on this node: MASTER_ADDR is %s", name,
-               addr);
-}
-
 static void tell_text(struct rc_str text, char *to, size_t size)
 {
     struct rc_arena arena = { .base = to, .size = size };
@@ -178,7 +163,8 @@ bool rc_lookup_apply(struct rc_context *context, struct rc_result *result, const
     tell_text(lookup->addr, told->addr, sizeof(told->addr));
     tell_text(lookup->interface, told->interface, sizeof(told->interface));
     if (lookup->addr.n && !result->master.wish) {
-        note_loopback(result, told->addr);
+        rc_say(&result->messages, RC414, "%s does not resolve, but all tasks are on this node: MASTER_ADDR is %s",
+               result->master.addr, told->addr);
         told->addr_source = "all tasks are on one node, whose name does not resolve";
     }
     return rc_resolve_again(context, result) == RC_RESOLVED;
