@@ -10,8 +10,7 @@
  * - the host of rank 0: first host of the Slurm allocation if the job spans just that, else the host of mpirun itself
  *   (orte_hnp_uri; PRRTE's namespace) where the daemons' numbers show that it carries ranks (measured with 4.1.4 and
  *   5.0.7: 0,1 when mpirun runs on a node of the job, which then is the first one wherever it is in the list of hosts,
- *   1,2 when it runs on a login node), else the second of orte_node_regex, else the first host of the default hostfile.
- *   RANK 0 compares it with its own addresses.
+ *   1,2 when it runs on a login node), else the second of orte_node_regex. RANK 0 compares it with its own addresses.
  *
  * ORTE exports its mapping where it was given, but by node from a file of parameters it does not: orte_place.
  *
@@ -323,35 +322,20 @@ static struct rc_str prrte_host(const struct rc_env *env)
     return job.p && pid.p && host.n ? host : RC_ABSENT;
 }
 
-/* Rank 0's host where mpirun runs on another one, such as a login node: the host
- * of daemon 1, or the first one of mpirun's default hostfile. */
-static void find_first_host(struct rc_reader *reader, struct rc_facts *facts)
-{
-    struct rc_str file = rc_env_get(reader->env, "OMPI_MCA_orte_default_hostfile");
-    char name[RC_HOST_MAX + 1];
-
-    if (orte_host(reader->env, 1, name)) {
-        facts->master_host = rc_str(rc_format(reader->arena, "%s", name));
-        facts->master_source = "first daemon's host in OMPI_MCA_orte_node_regex, checked by rank 0";
-        return;
-    }
-    if (!file.n)
-        file = rc_env_get(reader->env, "PRTE_MCA_prte_default_hostfile");
-    if (file.n && rc_seen(reader->here, RC_LEARN_HOST_FILE, file)) {
-        facts->master_host = rc_hostfile_first(reader->here->host_file, RC_HOSTFILE_LINES);
-        facts->master_source = "first host of mpirun's default hostfile, checked by rank 0";
-    }
-}
-
 static void find_master(struct rc_reader *reader, struct rc_facts *facts, const struct daemons *daemons)
 {
+    char name[RC_HOST_MAX + 1];
+
     /* one node: the core takes the loopback address */
     facts->master_certain = facts->field[RC_NNODES].value == 1;
     if (facts->master_certain || rc_layout_take_job_hosts(reader->env, facts))
         return;
     if (daemons->own != RC_UNKNOWN && daemons->own != facts->field[RC_NODE_RANK].value) {
         /* mpirun's own daemon is number 0, so its host (a login node, say) carries no ranks */
-        find_first_host(reader, facts);
+        if (!orte_host(reader->env, 1, name))
+            return;
+        facts->master_host = rc_str(rc_format(reader->arena, "%s", name));
+        facts->master_source = "first daemon's host in OMPI_MCA_orte_node_regex, checked by rank 0";
     } else {
         facts->master_host = daemons->orte ? mpirun_address(reader->env) : prrte_host(reader->env);
         facts->master_source = daemons->orte ? "mpirun's host in OMPI_MCA_orte_hnp_uri, checked by rank 0"
