@@ -59,6 +59,18 @@ static inline struct rc_str rc_slurmpmix_step(const struct rc_env *env)
 /* The number of mpirun's daemon that started this task; RC_UNKNOWN where it is not told. */
 uint32_t rc_openmpi_daemon(const struct rc_env *env);
 
+/* "login,n[1:1-3]@0(4)", "n[3:1,3]-ib@0(2)": a daemon's host in ORTE's list, which has them in the order of their
+ * numbers; the rest is of other things (ompi v4.1 orte/mca/regx/fwd/regx_fwd.c). False where it is not there. */
+bool rc_orte_host(const struct rc_env *env, uint32_t daemon, char name[RC_HOST_MAX + 1]);
+
+/* The number of a task's node, by that of its daemon and how many daemons there are; RC_UNKNOWN where they and the
+ * task's numbers do not tell. */
+uint32_t rc_orte_place(const struct rc_env *env, const struct rc_facts *facts, uint32_t daemon, uint32_t daemons);
+
+/* "1740701696.0;tcp://192.0.2.2,10.0.0.2:57779;tcp6://[fd00::2]:43749": the
+ * first address of mpirun's node; IPv6 only where there is nothing else. */
+struct rc_str rc_orte_mpirun(const struct rc_env *env);
+
 /* Fills in what the server's answer says of the task with the rank in *facts. RC_PMIXJOB_NONE where the server cannot
  * be asked. RC_PMIXJOB_WRONG, with a message that ends with `cure`, where asking failed, where the answer is incomplete
  * or where it contradicts what the facts hold already. */

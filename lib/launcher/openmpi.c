@@ -12,8 +12,6 @@
  *   5.0.7: 0,1 when mpirun runs on a node of the job, which then is the first one wherever it is in the list of hosts,
  *   1,2 when it runs on a login node), else the second of orte_node_regex. RANK 0 compares it with its own addresses.
  *
- * ORTE exports its mapping where it was given, but by node from a file of parameters it does not: orte_place.
- *
  * PRRTE tells no mapping, and has a PMIx server that knows all of this (pmix.c). Some tasks may ask it and others not,
  * so what a task takes from its variables has to be certain:
  * - d is 0: 0. Two daemons: both nodes have ranks. In Slurm as many daemons as
@@ -83,14 +81,6 @@ uint32_t rc_openmpi_daemon(const struct rc_env *env)
     return rc_parse_u32(number, RC_MAX_TASKS, &daemon) ? daemon : RC_UNKNOWN;
 }
 
-/* mpirun exports its --map-by, --rank-by and (deprecated) --bynode as it exports any parameter. */
-static bool dealt_by_node(const struct rc_env *env)
-{
-    return rc_str_starts(rc_env_get(env, "OMPI_MCA_rmaps_base_mapping_policy"), "node") ||
-           rc_str_starts(rc_env_get(env, "OMPI_MCA_rmaps_base_ranking_policy"), "node") ||
-           rc_str_is(rc_env_get(env, "OMPI_MCA_rmaps_base_bynode"), "1");
-}
-
 /* A rank file or the sequential mapper puts any rank on any node, and then orte_num_nodes is not the number of nodes
  * either: measured with 4.1.4, four lines over two nodes, 2 on mpirun's node and 4 on the other one. */
 static bool dealt_at_will(const struct rc_env *env)
@@ -99,65 +89,6 @@ static bool dealt_at_will(const struct rc_env *env)
 
     return rc_env_get(env, "OMPI_MCA_orte_rankfile").n || rc_env_get(env, "OMPI_MCA_rmaps_rank_file_path").n ||
            rc_str_is(mapper, "seq") || rc_str_is(mapper, "rank_file");
-}
-
-/* "login,n[1:1-3]@0(4)", "n[3:1,3]-ib@0(2)": ORTE's hosts in the order of the daemons' numbers; the rest
- * is of other things (ompi v4.1 orte/mca/regx/fwd/regx_fwd.c). */
-static bool orte_host(const struct rc_env *env, uint32_t daemon, char name[RC_HOST_MAX + 1])
-{
-    struct rc_str rest;
-
-    return rc_hostlist_nth(rc_str_split(rc_env_get(env, "OMPI_MCA_orte_node_regex"), '@', &rest), daemon, name);
-}
-
-/* Slurm's nodes are in the order of the daemons: this one's is there by name. */
-static uint32_t place_in_list(const struct rc_env *env, uint32_t daemon)
-{
-    char name[RC_HOST_MAX + 1];
-    uint32_t place;
-
-    if (!orte_host(env, daemon, name))
-        return RC_UNKNOWN;
-    place = rc_hostlist_find(rc_env_get(env, "SLURM_JOB_NODELIST"), rc_str(name));
-    return place == daemon || place + 1 == daemon ? place : RC_UNKNOWN;
-}
-
-static uint32_t orte_place(const struct rc_env *env, const struct rc_facts *facts, const struct daemons *daemons)
-{
-    const struct rc_number *field = facts->field;
-    uint32_t rank = field[RC_RANK].value;
-    uint32_t local_rank = field[RC_LOCAL_RANK].value;
-    uint32_t nnodes = field[RC_NNODES].value;
-    bool by_node = dealt_by_node(env);
-    uint32_t even = rc_layout_node_rank(facts, by_node ? 1 : field[RC_LOCAL_WORLD_SIZE].value);
-    uint32_t daemon = daemons->own;
-    uint32_t place;
-
-    /* all lower ranks are on this node, so rank 0 is */
-    if (rank <= local_rank)
-        return rank == local_rank ? 0 : RC_UNKNOWN;
-    /* an uneven job may look even from one of its ranks: sizes 4,2,1,1 do from
-     * the second node, so the daemon's number goes first, where it tells */
-    if (daemon == 0 || (daemon != RC_UNKNOWN && daemons->count == nnodes))
-        place = daemon;
-    else if (daemon != RC_UNKNOWN && daemon >= nnodes)
-        place = daemon - 1;
-    else
-        place = place_in_list(env, daemon);
-    if (place == RC_UNKNOWN && by_node && local_rank == 0 && rank < nnodes)
-        return rank;
-    if (place == RC_UNKNOWN && (daemon == RC_UNKNOWN || even == daemon || even + 1 == daemon))
-        place = even;
-    /* a file of parameters may say by node, which no task is told: mpirun's own node,
-     * or what shows to be the first one, has the lowest ranks by slot (seen with 4.1.4) */
-    by_node = by_node || place == 0;
-    /* each node before this one has a lower rank than its own */
-    if (place >= nnodes || place > rank - local_rank)
-        return RC_UNKNOWN;
-    /* by node, the first round has a rank on each, and no round has more */
-    if (by_node && (local_rank == 0 ? rank != place : rank > (uint64_t)local_rank * nnodes + place))
-        return RC_UNKNOWN;
-    return place;
 }
 
 /* "3", in quotes where srun started it */
@@ -255,7 +186,8 @@ static bool find_node(struct rc_reader *reader, struct rc_facts *facts, const st
     if (counted && facts->field[RC_NNODES].value == 1)
         node->value = 0;
     else if (counted && !dealt_at_will(reader->env))
-        node->value = daemons->orte ? orte_place(reader->env, facts, daemons) : prrte_place(facts, daemons);
+        node->value = daemons->orte ? rc_orte_place(reader->env, facts, daemons->own, daemons->count)
+                                    : prrte_place(facts, daemons);
     return node->value != RC_UNKNOWN;
 }
 
@@ -273,41 +205,6 @@ static bool is_stale(struct rc_reader *reader, uint32_t own_rank)
         rc_str_is(rc_slurmpmix_step(reader->env), rc_format(reader->arena, "%pS.%pS", &job, &step)))
         return true;
     return rc_parse_u32(rank, RC_MAX_TASKS, &number) && number != own_rank;
-}
-
-/* The first of "192.0.2.2,10.0.0.2" that other nodes can reach. */
-static struct rc_str first_reachable(struct rc_str addresses)
-{
-    while (addresses.p) {
-        struct rc_str address = rc_str_split(addresses, ',', &addresses);
-
-        if (address.n && !rc_host_is_loopback(address) && !rc_str_starts(address, "fe80:"))
-            return address;
-    }
-    return RC_ABSENT;
-}
-
-/* "1740701696.0;tcp://192.0.2.2,10.0.0.2:57779;tcp6://[fd00::2]:43749": the
- * first address of mpirun's node; IPv6 only where there is nothing else. */
-static struct rc_str mpirun_address(const struct rc_env *env)
-{
-    struct rc_str rest;
-    struct rc_str port;
-    struct rc_str ipv6 = RC_ABSENT;
-
-    rc_str_split(rc_env_get(env, "OMPI_MCA_orte_hnp_uri"), ';', &rest);
-    while (rest.p) {
-        struct rc_str uri = rc_str_split(rest, ';', &rest);
-        struct rc_str found = RC_ABSENT;
-
-        if (rc_str_starts(uri, "tcp://"))
-            found = first_reachable(rc_str_split((struct rc_str){ uri.p + 6, uri.n - 6 }, ':', &port));
-        else if (rc_str_starts(uri, "tcp6://[") && !ipv6.p)
-            ipv6 = first_reachable(rc_str_split((struct rc_str){ uri.p + 8, uri.n - 8 }, ']', &port));
-        if (found.p)
-            return found;
-    }
-    return ipv6;
 }
 
 /* "prterun-node-a-651@1": mpirun's own name for its host. */
@@ -332,12 +229,12 @@ static void find_master(struct rc_reader *reader, struct rc_facts *facts, const 
         return;
     if (daemons->own != RC_UNKNOWN && daemons->own != facts->field[RC_NODE_RANK].value) {
         /* mpirun's own daemon is number 0, so its host (a login node, say) carries no ranks */
-        if (!orte_host(reader->env, 1, name))
+        if (!rc_orte_host(reader->env, 1, name))
             return;
         facts->master_host = rc_str(rc_format(reader->arena, "%s", name));
         facts->master_source = "first daemon's host in OMPI_MCA_orte_node_regex, checked by rank 0";
     } else {
-        facts->master_host = daemons->orte ? mpirun_address(reader->env) : prrte_host(reader->env);
+        facts->master_host = daemons->orte ? rc_orte_mpirun(reader->env) : prrte_host(reader->env);
         facts->master_source = daemons->orte ? "mpirun's host in OMPI_MCA_orte_hnp_uri, checked by rank 0"
                                              : "mpirun's host in PMIX_NAMESPACE, checked by rank 0";
     }
