@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/hosts.h"
 
+#include "base/netaddr.h"
+
 struct entry {
     struct rc_str host;
     uint32_t slots;
@@ -38,81 +40,24 @@ static bool is_host(struct rc_str name)
     return true;
 }
 
-static bool is_ipv6(struct rc_str name)
-{
-    for (size_t i = 0; i < name.n; i++) {
-        char c = name.p[i];
-
-        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == ':' || c == '.'))
-            return false;
-    }
-    return true;
-}
-
-/* "u@n1:2" is n1 with two slots; an IPv6 address has more colons, but so has
- * MVAPICH's "n1:2:mlx5_0", which is not believed. */
-static bool read_host(struct rc_str word, struct entry *entry)
-{
-    struct rc_str behind_user;
-    struct rc_str slots;
-    struct rc_str more;
-    struct rc_str name;
-
-    rc_str_split(word, '@', &behind_user);
-    if (behind_user.p)
-        word = behind_user;
-    name = rc_str_split(word, ':', &slots);
-    rc_str_split(slots, ':', &more);
-    if (more.p) {
-        if (!is_ipv6(word))
-            return false;
-        name = word;
-    } else if (slots.p && !rc_parse_u32(slots, RC_MAX_TASKS, &entry->slots)) {
-        return false;
-    }
-    entry->host = name;
-    return is_host(name);
-}
-
-/* What may follow the host of a line: Grid Engine's number at once, Open MPI's
- * slots= (and cpu= and count=, its other names for it) anywhere. */
-static bool read_slots(struct rc_str words, struct entry *entry)
-{
-    static const struct rc_name names[] = { RC_NAME("slots="), RC_NAME("cpu="), RC_NAME("count=") };
-
-    for (bool first = true;; first = false) {
-        struct rc_str word = next_word(&words);
-
-        if (!word.p)
-            return true;
-        if (first && word.p[0] >= '0' && word.p[0] <= '9' && !rc_parse_u32(word, RC_MAX_TASKS, &entry->slots))
-            return false;
-        for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-            size_t n = names[i].length;
-
-            if (rc_str_starts(word, names[i].text) &&
-                !rc_parse_u32((struct rc_str){ word.p + n, word.n - n }, RC_MAX_TASKS, &entry->slots))
-                return false;
-        }
-    }
-}
-
 /* Takes the next entry off *rest. At the end true, with an absent host. */
 static bool next_entry(struct rc_str *rest, enum rc_hostfile_format format, struct entry *entry)
 {
+    struct rc_netaddr address;
+    struct rc_str more;
+
     *entry = (struct entry){ RC_ABSENT, 1 };
     if (format == RC_HOSTFILE_LINES) {
-        while (rest->p) {
-            struct rc_str comment;
-            struct rc_str line = rc_str_split(rc_str_split(*rest, '\n', rest), '#', &comment);
-            struct rc_str word = next_word(&line);
+        while (rest->p && !entry->host.p) {
+            struct rc_str line = rc_str_split(rc_str_split(*rest, '\n', rest), '#', &more);
 
-            if (word.p)
-                return read_host(word, entry) && read_slots(line, entry);
+            entry->host = next_word(&line);
         }
-        return true;
+        if (!rc_netaddr_read(entry->host, &address))
+            entry->host = rc_str_split(entry->host, ':', &more);
+    } else {
+        entry->host = next_word(rest);
     }
-    entry->host = next_word(rest);
     if (!entry->host.p)
         return true;
     return is_host(entry->host) &&

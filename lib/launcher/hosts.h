@@ -35,8 +35,9 @@ uint32_t rc_hostlist_find(struct rc_str list, struct rc_str name);
  * different hosts, in the order in which each is named first. Nothing is copied: a name is a piece of the text. */
 
 enum rc_hostfile_format {
-    /* A file with an entry a line, its host first: "n1", "n1:2" (Hydra), "u@n1 slots=2 max_slots=4" (Open MPI), "n1 4
-     * all.q@n1 UNDEFINED" (Grid Engine's PE_HOSTFILE). Empty lines and all after a # are no entries. */
+    /* A file with an entry a line, its host first: "n1" (PBS_NODEFILE, a line a slot), "n1:2" (Hydra), "n1 4 all.q@n1
+     * UNDEFINED" (Grid Engine's PE_HOSTFILE). What follows the host is not read: of the latter two only the first host
+     * is asked for. Empty lines and all after a # are no entries. */
     RC_HOSTFILE_LINES,
     RC_HOSTFILE_WORDS, /* "n1 n1 n2", as LSB_HOSTS */
     RC_HOSTFILE_PAIRS, /* "n1 2 n2 1", as LSB_MCPU_HOSTS */
@@ -46,7 +47,7 @@ struct rc_hostfile {
     struct rc_str text;
     enum rc_hostfile_format format;
     uint32_t hosts;   /* different ones */
-    uint32_t slots;   /* of all entries; one where an entry does not say */
+    uint32_t slots;   /* of all entries; one each but for pairs */
     uint64_t *filter; /* the caller's scratch */
 };
 
@@ -57,8 +58,8 @@ enum {
 
 /* Reads and checks all of a list; filter is scratch of RC_HOSTFILE_BITS bits (struct rc_reader's node_set), which the
  * functions below use again. False, with *out untouched, where it names no host, where a name is none (a path, a
- * pattern, Open MPI's ^n1 and +n0), where slots are no number or more than RC_MAX_TASKS, or where hosts are so far
- * apart from their other entries that it would take too long. */
+ * pattern), where slots are no number or more than RC_MAX_TASKS, or where hosts are so far apart from their other
+ * entries that it would take too long. */
 bool rc_hostfile_read(struct rc_str text, enum rc_hostfile_format format, uint64_t *filter, struct rc_hostfile *out);
 
 /* The host of the first entry, with nothing after it looked at; absent where it is none. */
