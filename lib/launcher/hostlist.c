@@ -280,3 +280,11 @@ uint32_t rc_hostlist_find(struct rc_str list, struct rc_str name)
     }
     return RC_UNKNOWN;
 }
+
+uint32_t rc_hostlist_find_node(struct rc_str list, struct rc_str name)
+{
+    uint32_t index = rc_hostlist_find(list, name);
+    struct rc_str domain;
+
+    return index != RC_UNKNOWN ? index : rc_hostlist_find(list, rc_str_split(name, '.', &domain));
+}

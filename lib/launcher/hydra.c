@@ -180,13 +180,9 @@ static bool find_place_in_step(struct rc_reader *reader, struct rc_facts *facts)
 {
     const struct rc_number *field = facts->field;
     uint32_t here = RC_UNKNOWN;
-    struct rc_str domain;
 
-    if (rc_seen(reader->here, RC_LEARN_HOST, RC_ABSENT)) {
-        here = rc_hostlist_find(facts->hosts, reader->here->host);
-        if (here == RC_UNKNOWN)
-            here = rc_hostlist_find(facts->hosts, rc_str_split(reader->here->host, '.', &domain));
-    }
+    if (rc_seen(reader->here, RC_LEARN_HOST, RC_ABSENT))
+        here = rc_hostlist_find_node(facts->hosts, reader->here->host);
     if (here == RC_UNKNOWN)
         here = field[RC_NODE_RANK].value;
     if (here != field[RC_NODE_RANK].value)

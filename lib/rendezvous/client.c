@@ -159,11 +159,6 @@ static int visit_server(const struct rc_endpoint *server, struct rc_str text, st
     return rc;
 }
 
-static bool is_again(const struct rc_reply *reply)
-{
-    return rc_str_is((struct rc_str){ reply->text, reply->size }, RC_SERVER_AGAIN);
-}
-
 /* Between half of the time and all of it, so that those who were sent away together do not
  * come back together. */
 static void pause_between(uint32_t milliseconds, int64_t deadline)
@@ -193,7 +188,7 @@ int rc_client_request(const struct rc_endpoint *server, struct rc_str text, uint
         part->heard = false;
     for (;; pause = 2 * pause < longest ? 2 * pause : longest) {
         rc = visit_server(server, text, &attempt, deadline, &received, part);
-        if (rc < 0 || !is_again(&received))
+        if (rc < 0 || !rc_str_is((struct rc_str){ received.text, received.size }, RC_SERVER_AGAIN))
             break;
         free(received.text);
         pause_between(pause, deadline);

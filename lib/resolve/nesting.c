@@ -147,12 +147,6 @@ static const struct candidate *by_ancestors(struct rc_reader *reader, const stru
     return NULL;
 }
 
-/* The stamp of this very task was made in this job of Slurm's. */
-static bool knows_job(const struct rc_stamp *stamp, const struct candidate *task, const char *job)
-{
-    return rc_stamp_is_of(stamp, task->scope, task->rank) && rc_stamp_has_outer_job(stamp, job);
-}
-
 /* Returns Slurm's candidate where this is a batch script that a task gave to sbatch, else
  * NULL. Such a script has all variables of the task and its stamp, but is nobody's task:
  * no process of the task's launcher runs between it and its slurmstepd. */
@@ -164,8 +158,12 @@ static const struct candidate *batch_script(struct rc_reader *reader, const stru
     for (unsigned i = 0; i < candidates->count; i++)
         if (rc_launcher_at(candidates->list[i].index)->batch_inherits && candidates->list[i].claim == RC_CLAIM_OUTSIDE)
             slurm = &candidates->list[i];
-    if (!slurm || !may_be_inside(task) || rc_launcher_at(task->index)->has_library ||
-        knows_job(&reader->stamp, task, slurm->scope) || !rc_seen(reader->here, RC_LEARN_ANCESTORS, RC_ABSENT))
+    if (!slurm || !may_be_inside(task) || rc_launcher_at(task->index)->has_library)
+        return NULL;
+    /* the stamp of this very task was made in this job of Slurm's */
+    if ((rc_stamp_is_of(&reader->stamp, task->scope, task->rank) &&
+         rc_stamp_has_outer_job(&reader->stamp, slurm->scope)) ||
+        !rc_seen(reader->here, RC_LEARN_ANCESTORS, RC_ABSENT))
         return NULL;
     for (unsigned i = 0; i < reader->here->ancestor_count; i++) {
         struct rc_str name = rc_ancestor_name(reader->here->ancestor[i]);

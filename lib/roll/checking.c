@@ -100,18 +100,10 @@ static void add_blamed(struct rc_checking *check, unsigned finding, struct rc_st
         check->failed = true;
 }
 
-uint32_t rc_checking_find_host(struct rc_str hosts, struct rc_str host)
-{
-    uint32_t index = rc_hostlist_find(hosts, host);
-    struct rc_str domain;
-
-    return index != RC_UNKNOWN ? index : rc_hostlist_find(hosts, rc_str_split(host, '.', &domain));
-}
-
 /* A node may call itself by another name than its launcher; srun counts its nodes as it lists them. */
 static uint32_t find_node(const struct rc_roll *roll)
 {
-    uint32_t index = roll->hosts.p ? rc_checking_find_host(roll->hosts, roll->host) : RC_UNKNOWN;
+    uint32_t index = roll->hosts.p ? rc_hostlist_find_node(roll->hosts, roll->host) : RC_UNKNOWN;
     uint32_t count;
 
     if (index == RC_UNKNOWN && rc_str_is(roll->launcher, "slurm") && rc_hostlist_count(roll->hosts, &count) &&

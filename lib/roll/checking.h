@@ -56,10 +56,6 @@ void rc_checking_blame_odd(struct rc_checking *check, const struct rc_member *me
 /* The node of an entry says itself that its tasks are not going to start. */
 void rc_checking_blame_dead(struct rc_checking *check, const struct rc_roll *roll);
 
-/* The place of the entry's node in a host list, which may have the short name of a host that calls itself by a long
- * one. RC_UNKNOWN where it is not in it. */
-uint32_t rc_checking_find_host(struct rc_str hosts, struct rc_str host);
-
 /* checkranks.c: RC601, RC602, RC603, RC614. `world` tasks on `nodes` nodes. */
 void rc_check_ranks(struct rc_checking *check, uint32_t world, uint32_t nodes, uint32_t deadline);
 

@@ -184,7 +184,7 @@ static bool *find_present(const struct rc_checking *check, struct rc_str hosts, 
     bool *is_there = hosts.p ? calloc(nodes, sizeof(*is_there)) : NULL;
 
     for (size_t i = 0; is_there && i < check->all; i++) {
-        uint32_t index = rc_checking_find_host(hosts, check->rolls[i].host);
+        uint32_t index = rc_hostlist_find_node(hosts, check->rolls[i].host);
 
         if (index == RC_UNKNOWN || is_there[index]) {
             free(is_there);
