@@ -88,6 +88,30 @@ unranked()
     [ "$(grep -c 'RANK -' "$out")" = 2 ] && [ "$(wc -l < "$out")" = 4 ] || explain "something else"
 }
 
+# As docs/admin.md's "Switch it off" has it: this is why `off` comes first.
+@test "the line is removed, or the files alone: steps of queued jobs start without ranks, a new --ddp is unknown" {
+    local way job
+    printf '#!/bin/bash\n#SBATCH --ddp -N2 -n2\nsrun %s\necho "srun $?"\n' "$(printf '%q ' "${two[@]}")" > "$shared/queued.sh"
+    for way in '/rollcall/d' 's|/rollcall\.so|/gone-rollcall.so|'; do
+        cp "$BATS_TEST_TMPDIR/plugstack.conf" "$conf"
+        succeeds 30 sbatch --parsable --hold -o "$shared/queued.out" "$shared/queued.sh"
+        job=$(cat "$out")
+        sed "$way" "$BATS_TEST_TMPDIR/plugstack.conf" > "$conf"
+        login scontrol release "$job"
+        await_end_of_jobs
+        cp "$shared/queued.out" "$out"
+        said '^srun 0$'
+        [ "$(grep -c '^RANK -$' "$out")" = 2 ] || explain "not two tasks without ranks"
+        unsaid 'rollcall: '
+        for command in srun salloc; do
+            fails 30 "$command" --ddp hostname
+            said "unrecognized option '--ddp'"
+        done
+        unranked 30 srun "${two[@]}"
+    done
+    [ "$(login sinfo -hR | wc -l)" = 0 ] || explain "a node is drained"
+}
+
 @test "off on the nodes alone: their tasks end and say so, and no node is drained" {
     sed "s|\$| off=$why|" "$conf" > "$shared/plugstack.off"
     on n1 mount --bind "$shared/plugstack.off" "$conf"
