@@ -314,7 +314,7 @@ tasks()
     tasks '0 1 2 3' "$rollcall" show
     [ "$(head -n 1 "$BATS_TEST_TMPDIR/0.out")" = 'Slurm (srun), 43.1: 4 tasks on 1 node, mode none: switched off' ]
     [ "$(grep -c '^[0-9] .* nothing is set$' "$BATS_TEST_TMPDIR/0.out")" = 4 ]
-    ! grep -qw ok "$BATS_TEST_TMPDIR/0.out"
+    run ! grep -qw ok "$BATS_TEST_TMPDIR/0.out"
 }
 
 @test "show: what is wrong is a word in the task's line, and a line below" {
