@@ -182,10 +182,11 @@ static const char *get_text(const pmix_proc_t *self, pmix_rank_t rank, const cha
 static int find_nodes(const pmix_proc_t *self, struct layout *layout)
 {
     pmix_status_t status;
-    bool by_name = !pmix_find_value(self, 0, PMIX_NODEID, &status) ||
-                   !pmix_find_value(self, layout->size - 1, PMIX_NODEID, &status);
+    bool by_name = false;
     uint32_t node = 0;
 
+    for (uint32_t rank = 0; rank < layout->size && !by_name; rank++)
+        by_name = !pmix_find_value(self, rank, PMIX_NODEID, &status);
     for (uint32_t rank = 0; rank < layout->size; rank++) {
         struct place place = { .id = 0, .host = "" };
         uint32_t left = layout->nodes;
