@@ -303,6 +303,7 @@ PLATFORMS = {
     "kubeflow": {"KUBERNETES_SERVICE_HOST": "10.96.0.1", "PET_NNODES": "2", "PET_NODE_RANK": "1", "PET_NPROC_PER_NODE": "4",
                  "PET_MASTER_ADDR": "train-master-0", "PET_MASTER_PORT": "23456", "MASTER_ADDR": "train-master-0",
                  "MASTER_PORT": "23456", "RANK": "1", "WORLD_SIZE": "8"},
+    "lws": {"LWS_LEADER_ADDRESS": "serve-0.serve.default", "LWS_GROUP_SIZE": "2", "LWS_WORKER_INDEX": "1"},
     "vertex": {"CLUSTER_SPEC": "{}", "CLOUD_ML_JOB_ID": "1234", "RANK": "1", "WORLD_SIZE": "2",
                "MASTER_ADDR": "cmle-training-master-0", "MASTER_PORT": "2222"},
     "sagemaker": {"SM_HOSTS": '["algo-1","algo-2"]', "SM_CURRENT_HOST": "algo-2", "TRAINING_JOB_NAME": "t"},

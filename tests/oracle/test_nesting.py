@@ -99,7 +99,7 @@ def ask(env, lines, pid=0):
 
 # These start no processes: their names are around a whole container or shell, and nothing that rollcall could be
 # called in is further inside of them than in a launcher that does start processes.
-PLATFORMS = ("runpod", "kubeflow", "vertex", "sagemaker", "azureml", "env")
+PLATFORMS = ("runpod", "kubeflow", "lws", "vertex", "sagemaker", "azureml", "env")
 LAUNCHERS = sorted({r.launcher for r in recorded()})
 STARTING = [launcher for launcher in LAUNCHERS if launcher not in PLATFORMS]
 PAIRS = list(itertools.product(LAUNCHERS, STARTING))
