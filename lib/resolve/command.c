@@ -116,7 +116,7 @@ bool rc_words_next(struct rc_words *words, struct rc_str *word)
 
 /* The table of programs. */
 
-enum kind { KIND_WRAPPER, KIND_CONTAINER, KIND_SHELL, KIND_PYTHON, KIND_LAUNCHER, KIND_DAEMON };
+enum kind { KIND_WRAPPER, KIND_CONTAINER, KIND_SHELL, KIND_PYTHON, KIND_LAUNCHER, KIND_TASK, KIND_DAEMON };
 
 enum { UP_TO_DASHES = UINT8_MAX };
 
@@ -124,12 +124,16 @@ static const struct program {
     const char *names;
     enum kind kind;
     uint8_t operands;
+    const char *verb;
     const char *values;
     const char *flags;
+    const char *told;
 } programs[] = {
 #define NONE         .values = NULL
+#define VERB(word)   .verb = (word)
 #define VALUES(list) .values = (list)
 #define FLAGS(list)  .flags = (list)
+#define TOLD(words)  .told = (words)
 #define ROLLCALL_PROGRAM(list, which, words, ...) \
     { .names = (list), .kind = KIND_##which, .operands = (words), __VA_ARGS__ },
 #include "resolve/programs.def"
@@ -229,7 +233,8 @@ static struct rc_str *option_value(struct rc_str name, struct rc_command_options
         { "--node_rank|--machine_rank", offsetof(struct rc_command_options, node_rank) },
         { "--nproc_per_node", offsetof(struct rc_command_options, nproc) },
         { "--num_processes", offsetof(struct rc_command_options, processes) },
-        { "--rdzv_backend", offsetof(struct rc_command_options, backend) },
+        { "--rdzv_backend|--distributed_executor_backend|--data_parallel_backend",
+          offsetof(struct rc_command_options, backend) },
         { "--rdzv_endpoint", offsetof(struct rc_command_options, endpoint) },
         { "--master_addr|--main_process_ip", offsetof(struct rc_command_options, master_addr) },
         { "--main_process_port", offsetof(struct rc_command_options, port) },
@@ -243,17 +248,17 @@ static struct rc_str *option_value(struct rc_str name, struct rc_command_options
 }
 
 /* Reads a launcher's options, up to the user's script or module, the first word that is none: what follows it is the
- * script's own. */
+ * script's own. A server starts no script. */
 static void read_options(struct rc_words *words, const struct program *launcher, struct rc_command_options *given)
 {
     struct rc_str word;
 
-    while (rc_words_next(words, &word) && !words->starts_command && is_option(word)) {
+    while (rc_words_next(words, &word) && !words->starts_command && (launcher->told || is_option(word))) {
         struct rc_str value;
         struct rc_str name = rc_str_split(word, '=', &value);
         struct rc_str *wanted = option_value(name, given);
 
-        if (rc_str_is(name, "--standalone"))
+        if (rc_str_which(name, "--standalone|--use-ray"))
             given->standalone = true;
         /* -r3 has its value in the same word */
         if (value.p)
@@ -271,13 +276,16 @@ static void read_launcher(struct rc_words *words, struct rc_command *command, co
     struct rc_words before = *words;
     struct rc_str verb;
 
+    if (launcher->verb && rc_words_next(words, &verb) && !rc_str_is(verb, launcher->verb)) {
+        *words = before;
+        return;
+    }
     command->kind = RC_COMMAND_LAUNCHER;
     command->name = name;
+    command->told = launcher->told;
     command->torchrun = rc_str_starts(name, "torchrun") || rc_str_starts(name, "torch.distributed.");
     command->accelerate = rc_str_is(name, "accelerate") || rc_str_starts(name, "accelerate.");
-    if (command->accelerate && rc_words_next(words, &verb) && !rc_str_is(verb, "launch"))
-        *words = before;
-    if (command->torchrun || command->accelerate)
+    if (command->torchrun || command->accelerate || command->told)
         read_options(words, launcher, &command->given);
 }
 
@@ -297,6 +305,8 @@ static bool read_script(struct reading *reading, struct rc_words *words, struct 
         read_launcher(words, reading->command, program, name);
     else if (program && program->kind == KIND_DAEMON)
         reading->daemon = name;
+    else if (program && program->kind == KIND_TASK)
+        reading->command->script = name;
     else
         return false;
     return true;

@@ -51,6 +51,12 @@ static bool is_numbered_by_hand(const struct rc_result *result)
            rc_env_get(env, "MASTER_ADDR").n && rc_env_get(env, "MASTER_PORT").n;
 }
 
+/* Servers that know of no others, such as one a GPU. */
+static bool serve_apart(const struct rc_result *result)
+{
+    return result->command.told && !result->command.given.nnodes.p && most_tasks(result) > 1;
+}
+
 static void by_counts(struct rc_result *result)
 {
     const struct rc_number *gpus = &result->facts.gpus;
@@ -95,7 +101,7 @@ bool rc_mode_decide(const struct rc_context *context, struct rc_result *result)
     } else if (rc_env_get(&result->env, "SUBMITIT_EXECUTOR").p) {
         /* submitit's TorchDistributedEnvironment raises an error where one of the names is set */
         set_mode(result, RC_MODE_NONE, "submitit sets the variables itself");
-    } else if (command->kind == RC_COMMAND_LAUNCHER) {
+    } else if (command->kind == RC_COMMAND_LAUNCHER && !serve_apart(result)) {
         return launcher_mode(result, rc_format(&result->arena, "the command is %pS", &command->name),
                              rc_copy(&result->arena, command->name));
     } else if (options->nproc) {

@@ -103,7 +103,7 @@ struct rc_command_options {
     struct rc_str node_rank;   /* --node_rank, --machine_rank */
     struct rc_str nproc;       /* --nproc_per_node */
     struct rc_str processes;   /* --num_processes, of all machines */
-    struct rc_str backend;     /* --rdzv_backend */
+    struct rc_str backend;     /* --rdzv_backend, --distributed_executor_backend */
     struct rc_str endpoint;    /* --rdzv_endpoint */
     struct rc_str master_addr; /* --master_addr, --main_process_ip */
     struct rc_str port;        /* --main_process_port */
@@ -121,6 +121,7 @@ struct rc_command {
     enum rc_command_kind kind;
     struct rc_str name;              /* the word that decided */
     bool torchrun;                   /* torchrun or torch.distributed.run|launch: reads PET_* */
+    const char *told;                /* of a server: programs.def; NULL: it reads the environment, or finds its nodes */
     bool accelerate;                 /* accelerate launch: builds torchrun's arguments from its own */
     bool same_on_all_nodes;          /* filled in by the caller: the words are the step's, not this node's alone */
     bool is_part;                    /* likewise: of a launch of several steps, which meet by these words */

@@ -279,13 +279,17 @@ static const char *command_line(struct rc_result *result, const char *const *arg
     return line;
 }
 
-/* torchrun needs no srun on one node (its workers are all there), nor where each node trains by itself. */
+/* torchrun needs no srun on one node (its workers are all there), nor where each node trains by itself; a server none
+ * where Ray reaches the others, or where the script starts one on each node and numbers them. */
 static bool waits_for_nodes(const struct rc_result *result)
 {
     const struct rc_command *command = &result->command;
 
-    return (command->torchrun || command->accelerate) && !command->given.standalone &&
-           !rc_str_is(command->given.nnodes, "1") && number_of(result, RC_STR("SLURM_JOB_NUM_NODES")) > 1;
+    if (command->told ? rc_str_is(command->given.backend, "ray") || command->given.node_rank.p
+                      : !command->torchrun && !command->accelerate)
+        return false;
+    return !command->given.standalone && !rc_str_is(command->given.nnodes, "1") &&
+           number_of(result, RC_STR("SLURM_JOB_NUM_NODES")) > 1;
 }
 
 /* `rollcall exec -- srun python train.py`: who starts the tasks hands on no rank. In the text of a shell nobody looks
@@ -323,6 +327,8 @@ void rc_forgotten_say(const struct rc_context *context, struct rc_result *result
     if (!tasks)
         return;
     line = command_line(result, context->argv);
+    if (result->command.told)
+        line = rc_format(&result->arena, "sh -c '%s %s'", line, result->command.told);
     if (waits_for_nodes(result))
         rc_say(&result->messages, RC309,
                "%pS is started once, in the job's script itself, but the job has %u nodes; the others "

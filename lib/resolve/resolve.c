@@ -275,6 +275,18 @@ static bool recognise_task(const struct rc_context *context, struct rc_result *r
     return result->mode == RC_MODE_WORKER || result->mode == RC_MODE_LAUNCHER;
 }
 
+/* vLLM up to 0.23 (platforms/interface.py) and SGLang 0.5.23, with several GPUs a node (custom_all_reduce_utils.py). */
+static void say_uuids(struct rc_result *result)
+{
+    struct rc_str list = rc_env_get(&result->env, "CUDA_VISIBLE_DEVICES");
+
+    if (result->command.told && (rc_str_starts(list, "GPU-") || rc_str_starts(list, "MIG-")))
+        rc_say(&result->messages, RC905,
+               "CUDA_VISIBLE_DEVICES lists UUIDs, and %pS may read numbers alone; the list is left so; "
+               "list the GPUs by number if it ends with 'invalid literal for int()'",
+               &result->command.name);
+}
+
 /* What are its variables? */
 static enum rc_status plan_task(const struct rc_context *context, struct rc_result *result)
 {
@@ -284,6 +296,7 @@ static enum rc_status plan_task(const struct rc_context *context, struct rc_resu
 
     if (good) {
         rc_gpus_decide(context, result);
+        say_uuids(result);
         rc_planning_write(context, result, make_stamp(result), is_stamped);
         good = rc_plan_fits(result);
     }

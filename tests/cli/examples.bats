@@ -63,6 +63,29 @@ in_folder()
     [ "$(env "${task[@]}" ./program)" = /scratch/run-7 ]
 }
 
+@test "docs/user.md: the lines of vLLM and SGLang tell each node's server its place" {
+    page_blocks "$top/docs/user.md" sh 1 > lines
+    printf '#!/bin/sh\necho "${0##*/} $*"\n' > vllm
+    cp vllm sglang
+    # two pods of a LeaderWorkerSet, which need no network
+    cat > srun <<'SH'
+#!/bin/bash
+while [ "$1" != sh ]; do shift; done
+for node in 0 1; do
+    env LWS_LEADER_ADDRESS=192.0.2.7 LWS_GROUP_SIZE=2 LWS_WORKER_INDEX=$node rollcall exec --ddp=port=29511 -- "$@"
+done
+SH
+    chmod +x vllm sglang srun
+    PATH=$PWD:$PATH bash -euo pipefail lines > said
+    cat said
+    place='--nnodes 2 --node-rank %s --master-addr 192.0.2.7 --master-port 29511'
+    sizes='--tensor-parallel-size 8 --pipeline-parallel-size 2'
+    [ "$(sed -n 1p said)" = "vllm serve MODEL $sizes $(printf -- "$place" 0)" ]
+    [ "$(sed -n 2p said)" = "vllm serve MODEL $sizes $(printf -- "$place" 1) --headless" ]
+    place='--nnodes 2 --node-rank 1 --dist-init-addr 192.0.2.7:29511'
+    [ "$(sed -n 4p said)" = "sglang serve --model-path MODEL --tp 16 $place" ]
+}
+
 # As tasks: rank 0 of 1.
 @test "docs/developer.md: its programs in C and Python, alone and as a task" {
     task=(RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500)

@@ -251,6 +251,35 @@ UNIT_ROWS(plans_agent_of_node, "launcher mode and the node's own", own_words)
     be_planned(row, (struct rc_context){ .slurm_certain = false });
 }
 
+#define UUID "GPU-52a3a85d-3c55-ca3a-a955-82c69ed360fc"
+
+static const struct {
+    struct rc_str input; /* the list */
+    const char *command;
+    bool said;
+    const char *why;
+} listed[] = {
+    { TEXT(UUID "," UUID), "vllm serve M", true, "vLLM, which may read numbers alone" },
+    { TEXT("MIG-52a3a85d-3c55-ca3a-a955-82c69ed360fc"), "vllm serve M", true, "one of a part of a GPU" },
+    { TEXT("GPU-52a3"), "python -m sglang.launch_server", true, "SGLang, and shortened" },
+    { TEXT("0,1"), "vllm serve M", false, "numbers for vLLM" },
+    { TEXT(UUID), "python train.py", false, "torch, which reads them" },
+};
+
+UNIT_ROWS(names_uuids, "UUIDs of GPUs have a note for", listed)
+{
+    static struct rc_result result;
+    char words[512];
+    const char *env[40];
+    const char *argv[24];
+
+    snprintf(words, sizeof(words), "%s CUDA_VISIBLE_DEVICES=%s", STEP, row->input.p);
+    unit_words(words, env, UNIT_COUNT(env));
+    unit_words(row->command, argv, UNIT_COUNT(argv));
+    rc_resolve(&(struct rc_context){ .env = env, .argv = argv }, &result);
+    assert_int_equal(is_said(&result.messages, "RC905"), row->said);
+}
+
 /* The last of four tasks on one node, of whose GPUs only the variable that lists them is known. */
 #define FOURTH                                                                                  \
     "SLURM_JOB_ID=42 SLURM_STEP_ID=0 SLURM_PROCID=3 SLURM_LOCALID=3 SLURM_NODEID=0 "            \
@@ -260,6 +289,8 @@ UNIT_ROWS(plans_agent_of_node, "launcher mode and the node's own", own_words)
 static const struct row shared[] = {
     { TEXT("x"), FOURTH, "", "CUDA_VISIBLE_DEVICES=1 LOCAL_RANK=0", "two for four tasks: it sees its own" },
     { TEXT("x"), FOURTH "SLURMD_TRES_BIND=gpu:per_task:2", "", "!CUDA_VISIBLE_DEVICES LOCAL_RANK=3", "two of its own" },
+    { TEXT("vllm serve M"), FOURTH, "", "RANK=3", "four servers, each by itself" },
+    { TEXT("vllm serve M --nnodes 2"), FOURTH, "", "RC302", "four servers that each want a node" },
 };
 
 UNIT_ROWS(shares_gpus, "GPUs of a task are", shared)
@@ -279,6 +310,14 @@ static const struct row forgotten[] = {
     { TEXT("accelerate launch t.py"), SCRIPT, "", "RC309", "accelerate on one of two nodes" },
     { TEXT("torchrun t.py"), "SLURM_JOB_ID=42 SLURM_NTASKS=4 SLURM_JOB_NUM_NODES=1", "", "", "all workers are there" },
     { TEXT("torchrun t.py"), "SLURM_JOB_ID=42 SLURM_NTASKS=4", "", "", "a job that counts no nodes" },
+    { TEXT("vllm serve M"), SCRIPT, "", "RC309", "a server on one of two nodes" },
+    { TEXT("vllm serve M"), "SLURM_JOB_ID=42 SLURM_NTASKS=4 SLURM_JOB_NUM_NODES=1", "", "", "a server on one node" },
+    { TEXT("vllm serve M --nnodes 1"), SCRIPT, "", "", "a server that wants one" },
+    { TEXT("vllm serve M --distributed-executor-backend ray"), SCRIPT, "", "", "Ray reaches the others" },
+    { TEXT("python -m sglang.launch_server --use-ray"), SCRIPT, "", "", "so it does for SGLang" },
+    { TEXT("vllm serve M --nnodes 2 --node-rank 0"), SCRIPT, "", "", "the script numbers its servers" },
+    { TEXT("vllm bench serve"), SCRIPT, "", "", "the client of a server" },
+    { TEXT("trtllm-llmapi-launch trtllm-serve M"), SCRIPT, "", "RC309", "one MPI process of many" },
     { TEXT("python train.py"), "SLURM_JOB_ID=42 SLURM_JOB_NUM_NODES=2", "", "RC309", "a job that counts no tasks" },
     { TEXT("python train.py"), "SLURM_NTASKS=4", "", "", "no job" },
     { TEXT("python train.py"), STEP, "", "", "a task of srun's" },
@@ -364,6 +403,14 @@ static const struct {
     { TEXT("python train.py --lr 1"), "srun rollcall exec -- python train.py --lr 1", "plain words" },
     { TEXT("python train.py 'a b' c"), "srun rollcall exec -- python train.py ...", "a word with a blank" },
     { TEXT("python train.py \x7f"), "srun rollcall exec -- python train.py ...", "a control character" },
+    { TEXT("vllm serve M"),
+      "srun --ntasks-per-node=1 rollcall exec -- sh -c 'vllm serve M --nnodes $PET_NNODES --node-rank $NODE_RANK "
+      "--master-addr $MASTER_ADDR --master-port $MASTER_PORT $(test $NODE_RANK = 0 || echo --headless)'",
+      "a server, which reads options alone" },
+    { TEXT("sglang serve --tp 8"),
+      "srun --ntasks-per-node=1 rollcall exec -- sh -c 'sglang serve --tp 8 --nnodes $PET_NNODES "
+      "--node-rank $NODE_RANK --dist-init-addr $MASTER_ADDR:$MASTER_PORT'",
+      "SGLang" },
 };
 
 static void ends_with(struct rc_str command, const char *line)
