@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 
+from servers import OWN, SERVERS, told
 from words import Layout, Options, take
 
 PYTHON = re.compile(r"^python[\d.]*$")
@@ -15,13 +16,14 @@ TORCHRUN_FLAGS = {"--standalone", "--no-python", "--no_python", "--run-path", "-
                   "--use-env", "--use_env", "--signals-to-handle"}
 PYTHON_VALUES = {"-W", "-X"}
 MODULES = {"torch.distributed.run": "torchrun", "torch.distributed.launch": "launch",
-           "accelerate.commands.launch": "accelerate"}
+           "accelerate.commands.launch": "accelerate", "vllm.entrypoints.openai.api_server": "vllm",
+           "sglang.launch_server": "sglang"}
 MPIRUN = ("mpirun", "mpiexec", "prterun", "orterun")
 # Programs of packages that train, and that pip installs as commands.
 CONSOLE = {"mace_run_train", "nequip-train", "allegro-train", "fairseq-train", "fairseq-hydra-train", "litgpt",
            "axolotl", "tune", "llamafactory-cli", "swift", "xtuner", "lightning", "yolo", "anemoi-training",
            "torchmd-train", "nnUNetv2_train", "dp", "mattersim-train", "sevenn", "openfold-train", "t5x",
-           "paddlespeech"}
+           "paddlespeech", "trtllm-llmapi-launch"}
 # Modules and scripts that prepare a job, and train nothing.
 TOOLS = {"pip", "venv", "virtualenv", "ensurepip", "compileall", "py_compile", "json.tool", "site", "zipfile", "pytest",
          "http.server", "timeit", "conda", "build", "ipykernel", "wandb", "torch.utils.collect_env", "setup.py"}
@@ -63,6 +65,9 @@ class Launch:
         elif name == "accelerate" and len(words) > 1 and words[1] == "launch":
             self.kind = name
             words = words[2:]
+        elif name in SERVERS and words[1:2] == ["serve"]:
+            self.kind = name
+            words = words[2:]
         elif name in CONSOLE or command.srun is not None and is_python_command(words[0]):
             self.kind = "console"
         elif name in MPIRUN:
@@ -70,7 +75,9 @@ class Launch:
             words = self.behind_mpirun(words)
         if self.kind in ("torchrun", "launch", "deepspeed", "composer", "accelerate"):
             words = self.launcher(words)
-        if self.kind and self.kind != "console" and words and words[0] not in TOOLS:
+        if self.kind in SERVERS:
+            self.serve(words)
+        elif self.kind and self.kind != "console" and words and words[0] not in TOOLS:
             self.script = words[0]
             self.arguments = words[1:]
 
@@ -114,6 +121,13 @@ class Launch:
             self.options[name.lstrip("-").replace("-", "_")] = value
         return words
 
+    def serve(self, words):
+        """The options of a server, which may stand anywhere. A $NAME by itself may be more of them, or vLLM's model."""
+        pairs = zip(words[:-1], words[1:]) if self.kind == "vllm" else zip([""] + words, words)
+        self.unknown = any(word.startswith("$") and (before[:1] != "-" or "=" in before) for before, word in pairs)
+        while words:
+            words = self.launcher(words)[1:]
+
     def number(self, *names):
         for name in names:
             value = self.options.get(name)
@@ -129,7 +143,8 @@ class Launch:
         return self.kind in ("torchrun", "launch", "accelerate", "deepspeed", "composer")
 
     def title(self):
-        return {"launch": "torch.distributed.launch", "accelerate": "accelerate launch"}.get(self.kind, self.kind)
+        return {"launch": "torch.distributed.launch", "accelerate": "accelerate launch", "vllm": "vllm serve",
+                "sglang": "sglang serve"}.get(self.kind, self.kind)
 
 
 def quoted(word):
@@ -184,7 +199,9 @@ class Step:
         if kept == words and set(without) & set(self.launch.options):  # they are in the text for a shell
             kept = without_options(self.launch.command.words, without)
         text = options.pop("ddp", "")
-        if self.launch.starts_workers() and (self.layout.tasks_per_node or 1) > 1 and not command:
+        if self.launch.kind in SERVERS:
+            tasks, command = 1, told(self.launch, without_options(self.launch.command.words, OWN))
+        elif self.launch.starts_workers() and (self.layout.tasks_per_node or 1) > 1 and not command:
             tasks = 1
         if tasks:
             options.pop("ntasks", None)

@@ -28,6 +28,7 @@ import master
 import mixed
 import ranks
 import script as scripts
+import servers
 from job import Job
 from program import Program, Programs
 from source import Unreadable, text_of
@@ -112,7 +113,7 @@ class Steps:
     def __init__(self, job, programs):
         launches = [launching.Launch(command) for command in job.commands]
         self.launches = [launch for launch in launches
-                         if launch.kind and launch.script or launch.kind in ("mpirun", "console")]
+                         if launch.kind and launch.script or launch.kind in ("mpirun", "console", *servers.SERVERS)]
         self.whole = Layout(job, None)
         self.all = [launching.Step(job, launch, programs) for launch in self.launches]
 
@@ -124,7 +125,7 @@ class Steps:
 
 def check_step(step, series, report):
     job, launch, layout = step.job, step.launch, step.layout
-    title = launch.title() if launch.starts_workers() else ""
+    title = launch.title() if launch.starts_workers() or launch.kind in servers.SERVERS else ""
     started = ", ".join(part for part in (layout.words(), title) if part) or launch.kind
     emit("fact", "launch", "%s:%d: %s" % (job.path, step.line, started) if job.batch else started)
     for name in ("mpi", "ddp"):
@@ -136,6 +137,7 @@ def check_step(step, series, report):
     elif "ddp" in layout.options and step.srun is not None and not job.has_option:
         report("D102", job.path, step.line, "--ddp, which srun of this machine does not take", step.cure())
     layouts.check(step, series, report)
+    servers.check(step, report)
 
 
 def check_job(job, steps, series, report):

@@ -242,8 +242,9 @@ def check_program(program, nodes, report):
     interfaces(program, report)
 
 
-ENDPOINTS = ("rdzv_endpoint", "master_addr", "main_process_ip")
-ADDRESS = re.compile(r"--(rdzv[_-]endpoint|master[_-]addr|main[_-]process[_-]ip)[= ]+[\"']?([^\s\"']+)")
+ENDPOINTS = ("rdzv_endpoint", "master_addr", "main_process_ip", "dist_init_addr", "nccl_init_addr")
+ADDRESS = re.compile(
+    r"--(rdzv[_-]endpoint|master[_-]addr|main[_-]process[_-]ip|dist[_-]init[_-]addr)[= ]+[\"']?([^\s\"']+)")
 COPY = re.compile(r"^\$\{?(\w+)\}?(?:[:)]|$)")  # also with a port behind it, or at the end of an array
 HOST_OF_TASK = re.compile(
     r"\bMASTER_ADDR=[\"']?(\$\(\s*hostname[^)]*\)|`hostname[^`]*`|\$\{?(HOSTNAME|SLURMD_NODENAME)\b)")

@@ -6,6 +6,7 @@ import difflib
 import os
 import re
 
+import servers
 from frameworks import DEVICES, FABRICS, NODES, TRAINERS, devices, takes_over
 from job import HELPERS, MODES
 from ranks import INIT, MISSPELT, starts_workers
@@ -214,7 +215,10 @@ def finds_nodes(launch):
         return bool({"hostfile", "H", "launcher", "include", "i"} & set(launch.options)) or launch.is_open()
     if launch.kind == "accelerate":
         return bool({"config_file", "deepspeed_hostfile", "mpirun_hostfile"} & set(launch.options)) or launch.is_open()
-    return launch.kind not in ("python", "torchrun", "launch")
+    if launch.kind in servers.SERVERS:
+        return servers.finds_nodes(launch)
+    return launch.kind not in ("python", "torchrun", "launch") and \
+        os.path.basename(launch.command.words[0]) != "trtllm-llmapi-launch"
 
 
 def several_nodes(job, step, nodes, report):
