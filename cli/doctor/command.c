@@ -2,9 +2,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/inspect.h"
+#include "cli/programs.h"
 #include "console/output.h"
 #include "doctor.h"
 #include "effects/lookup.h"
@@ -22,6 +24,14 @@ struct arguments {
     struct inspection *inspection; /* NULL: of scripts and nodes */
     struct findings findings;
 };
+
+/* `rollcall doctor srun -N2 python train.py`: the likeliest way to forget the "--". */
+static bool begins_line(char *const *argv)
+{
+    char program[PATH_MAX];
+
+    return argv[1] && strcmp(argv[1], "--") != 0 && access(argv[0], F_OK) < 0 && cli_find_program(argv[0], program);
+}
 
 /* Returns 0, or -1 after one line on standard error. Options and the script may come in any order. */
 static int read_arguments(int argc, char **argv, struct arguments *a)
@@ -49,7 +59,7 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
         a->help = a->help || c == 'h';
         if (c != -1)
             continue;
-        if (optind >= argc || strcmp(argv[optind - 1], "--") == 0)
+        if (optind >= argc || strcmp(argv[optind - 1], "--") == 0 || begins_line(argv + optind))
             break;
         if (a->request.script) {
             console_fail("doctor: one script at a time, not '%.64s' as well; an srun or sbatch line goes after --",

@@ -87,6 +87,15 @@ job()
     run -2 doctor gone.py
 }
 
+@test "a command without -- is looked at as behind it" {
+    run -4 doctor python3 gone.py --lr 1
+    [ "$output" = "$(doctor -- python3 gone.py --lr 1)" ]
+    [[ $output == *'not looked at: gone.py'* ]]
+    # no command that is here: a file that is not
+    fails_with 2 'cannot read gone: No such file' "$rollcall" doctor gone -- python3 train.py
+    fails_with 2 "unknown option '--lr'" "$rollcall" doctor gone --lr 1
+}
+
 # launches ARG...: what the doctor says that is started
 launches()
 {
