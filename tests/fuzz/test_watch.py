@@ -69,10 +69,12 @@ def test_the_call_is_as_without_it(identity, environment, call):
 
 
 @given(words=st.lists(st.one_of(st.text(max_size=12), st.sampled_from(
-    ["torchrun", "--nnodes=2", "--nnodes", "2:4", "-m", "torch.distributed.run", "--num_machines"])), max_size=6))
-def test_any_command_line(words):
+    ["torchrun", "--nnodes=2", "--nnodes", "2:4", "-m", "torch.distributed.run", "--num_machines"])), max_size=6),
+    by_exec=st.booleans())
+def test_any_command_line(words, by_exec):
     watch = load()
     with mock.patch.dict(os.environ, {}, clear=True):
         assert watch.nodes_of_agent(words) >= 0
         if words:
-            assert watch.command_line(words).startswith("srun --ddp ")
+            line = watch.command_line(words, by_exec)
+            assert line.startswith("srun ") and ("rollcall exec -- " if by_exec else "--ddp ") in line
