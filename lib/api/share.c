@@ -82,7 +82,8 @@ int rollcall_broadcast(const struct rollcall *job, const char *name, void *data,
  * Whoever puts it also says why. A rank whose time is over puts an empty part for each that has not called: so it
  * learns which these are, and they learn that they are too late. */
 
-enum { VERDICT, WHY, PIECES, PIECE = 16384 }; /* parts after those of the ranks; bytes of a piece of all */
+enum { VERDICT, WHY, PIECES };           /* parts after those of the ranks */
+enum { PIECE = ROLLCALL_BROADCAST_MAX }; /* bytes of a piece of all */
 enum { WHOLE = 'w', LATE = 'l', WRONG = 'x' };
 enum { PATIENCE_MS = 10000 }; /* with what other ranks do at the end of their time */
 
