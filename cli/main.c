@@ -75,6 +75,7 @@ static int run_map(int argc, char **argv)
 
     for (int i = 1; i < argc; i++) {
         struct rc_str word = rc_str(argv[i]);
+        const char *rank = rc_str_starts(word, "--rank=") ? strchr(argv[i], '=') + 1 : NULL;
 
         if (rc_str_is(word, "--help") || rc_str_is(word, "-h")) {
             fputs(cli_map.help, stdout);
@@ -82,11 +83,13 @@ static int run_map(int argc, char **argv)
         }
         scope.plain = scope.plain || rc_str_starts(word, "--j") || rc_str_starts(word, "--x") ||
                       rc_str_ends(word, ".svg") || rc_str_ends(word, ".pdf") || rc_str_ends(word, ".png");
+        if (rc_str_is(word, "--rank") && i + 1 < argc)
+            rank = argv[++i];
         if (rc_str_is(word, "--all"))
             scope.all = true;
-        else if (!rc_str_is(word, "--rank") || i + 1 == argc)
+        else if (!rank)
             argv[kept++] = argv[i];
-        else if (!cli_scope_take(&scope, 'r', argv[++i]))
+        else if (!cli_scope_take(&scope, 'r', rank))
             return STATUS_USAGE;
     }
     argv[kept] = NULL;

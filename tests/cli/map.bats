@@ -484,6 +484,7 @@ END
     run -0 with "${task_3[@]}" "$rollcall" map --rank 3
     [ "$(grep -cE '^\*    1  ' <<< "$output")" -eq 1 ]
     [[ $output == "rank 3 on $(hostname):"*'* this task'* ]]
+    [ "$output" = "$(with "${task_3[@]}" "$rollcall" map --rank=3)" ]
     # another number of tasks is another layout, in which it is nobody
     run -0 with "${task_3[@]}" "$rollcall" map --json --tasks 3
     jq -e '(.tasks | length) == 3 and .local_rank == null' <<< "$output"
