@@ -32,6 +32,9 @@
  *    if one of them is no number, if the node is not below the number of nodes
  *    or above RANK, or if there are more nodes than can have a process.
  * 7. Else TASK. GPUs are not counted: the user has decided on the processes.
+ *
+ * DeepSpeed's launcher numbers its workers so, with LOCAL_SIZE, CROSS_RANK and CROSS_SIZE for the node's names
+ * (deepspeedai/DeepSpeed deepspeed/launcher/launch.py, main).
  */
 #include "base/netaddr.h"
 #include "launcher/hosts.h"
@@ -60,10 +63,17 @@ static bool read_number(struct rc_reader *reader, struct rc_str name, uint32_t l
     return true;
 }
 
-static bool read_either(struct rc_reader *reader, struct rc_str first, struct rc_str second, uint32_t least,
-                        struct rc_number *out)
+static struct rc_str either(const struct rc_reader *reader, struct rc_str first, struct rc_str second)
 {
-    return read_number(reader, rc_env_find(reader->env, first).n ? first : second, least, out);
+    return rc_env_find(reader->env, first).n ? first : second;
+}
+
+static bool refuse_ambiguous(struct rc_reader *reader, const char *what)
+{
+    return rc_say(reader->messages, RC118,
+                  "RANK, WORLD_SIZE and LOCAL_RANK are set, but not %s; rollcall leaves them unchanged; set it too, "
+                  "or unset all of them",
+                  what);
 }
 
 static bool is_below(struct rc_reader *reader, const struct rc_number *index, const struct rc_number *size)
@@ -92,7 +102,8 @@ static bool read_numbers(struct rc_reader *reader, struct rc_number *field)
     return read_number(reader, rc_name(&names[0]), 0, &field[RC_RANK]) &&
            read_number(reader, rc_name(&names[1]), 1, &field[RC_WORLD_SIZE]) &&
            read_number(reader, RC_STR("LOCAL_RANK"), 0, &field[RC_LOCAL_RANK]) &&
-           read_number(reader, RC_STR("LOCAL_WORLD_SIZE"), 1, &field[RC_LOCAL_WORLD_SIZE]) &&
+           read_number(reader, either(reader, RC_STR("LOCAL_WORLD_SIZE"), RC_STR("LOCAL_SIZE")), 1,
+                       &field[RC_LOCAL_WORLD_SIZE]) &&
            is_below(reader, &field[RC_RANK], &field[RC_WORLD_SIZE]) &&
            is_below(reader, &field[RC_LOCAL_RANK], &field[RC_LOCAL_WORLD_SIZE]) &&
            is_at_most(reader, &field[RC_LOCAL_RANK], &field[RC_RANK]) &&
@@ -119,19 +130,18 @@ static bool read_nodes(struct rc_reader *reader, struct rc_number *field, struct
     struct rc_number *nnodes = &field[RC_NNODES];
 
     if (field[RC_LOCAL_WORLD_SIZE].value == RC_UNKNOWN)
-        return rc_say(reader->messages, RC118,
-                      "RANK, WORLD_SIZE and LOCAL_RANK are set, but not LOCAL_WORLD_SIZE; rollcall leaves "
-                      "them unchanged; set it too, or unset all of them");
-    if (!read_either(reader, RC_STR("NODE_RANK"), RC_STR("GROUP_RANK"), 0, node) ||
-        !read_either(reader, RC_STR("GROUP_WORLD_SIZE"), RC_STR("NNODES"), 1, nnodes))
+        return refuse_ambiguous(reader, "LOCAL_WORLD_SIZE");
+    if (!read_number(reader,
+                     either(reader, RC_STR("NODE_RANK"), either(reader, RC_STR("GROUP_RANK"), RC_STR("CROSS_RANK"))), 0,
+                     node) ||
+        !read_number(reader,
+                     either(reader, RC_STR("GROUP_WORLD_SIZE"), either(reader, RC_STR("NNODES"), RC_STR("CROSS_SIZE"))),
+                     1, nnodes))
         return false;
     if (node->value == RC_UNKNOWN || nnodes->value == RC_UNKNOWN || !master.n)
-        return rc_say(reader->messages, RC118,
-                      "RANK, WORLD_SIZE and LOCAL_RANK are set, but not %s; rollcall leaves "
-                      "them unchanged; set it too, or unset all of them",
-                      node->value == RC_UNKNOWN     ? "NODE_RANK"
-                      : nnodes->value == RC_UNKNOWN ? "GROUP_WORLD_SIZE"
-                                                    : "MASTER_ADDR");
+        return refuse_ambiguous(reader, node->value == RC_UNKNOWN     ? "NODE_RANK"
+                                        : nnodes->value == RC_UNKNOWN ? "GROUP_WORLD_SIZE"
+                                                                      : "MASTER_ADDR");
     if (rc_host_is_loopback(master))
         return refuse_half(reader, rc_format(reader->arena, "MASTER_ADDR is %pQ, but %s is %u", &master, nnodes->source,
                                              nnodes->value));
@@ -158,9 +168,7 @@ static bool read_master(struct rc_reader *reader, struct rc_str addr)
     if (!has_address_characters(addr))
         return refuse_half(reader, rc_format(reader->arena, "MASTER_ADDR is %pQ, not a name or an address", &addr));
     if (!port.n)
-        return rc_say(reader->messages, RC118,
-                      "RANK, WORLD_SIZE and LOCAL_RANK are set, but not MASTER_PORT; rollcall leaves "
-                      "them unchanged; set it too, or unset all of them");
+        return refuse_ambiguous(reader, "MASTER_PORT");
     if (rc_parse_u32(port, UINT16_MAX, &number) && number > 0)
         return true;
     return refuse_half(reader, rc_format(reader->arena, "MASTER_PORT is %pQ, which is no port", &port));

@@ -139,9 +139,6 @@ static const struct rc_name torchelastic_names[] = {
     RC_NAME("TORCHELASTIC_ERROR_FILE"),
 };
 
-/* Beside another launch's RANK, WORLD_SIZE and LOCAL_RANK they make one launch of DeepSpeed's (torchrun.c). */
-static const struct rc_name deepspeed_names[] = { RC_NAME("CROSS_RANK"), RC_NAME("CROSS_SIZE") };
-
 /* Why no number of nodes is told. */
 static const char uncounted[] = "the launcher does not count nodes";
 
@@ -192,13 +189,6 @@ void rc_planning_unset_numbers(struct rc_result *result, bool with_agents, const
     for (unsigned i = 0; i < NUMBERS; i++)
         if (with_agents || !numbers[i].is_agents)
             rc_plan_unset(result, numbers[i].name, reason);
-}
-
-static void unset_other_launchers(struct rc_result *result)
-{
-    RC_PLAN_UNSET(result, torchelastic_names, "left over from another torchrun");
-    if (!rc_str_is(rc_str(result->facts.field[RC_NODE_RANK].source), "CROSS_RANK"))
-        RC_PLAN_UNSET(result, deepspeed_names, "left over from DeepSpeed's launcher");
 }
 
 /* Why MASTER_PORT is kept when the task already carries our stamp. */
@@ -323,7 +313,7 @@ static void plan_worker(struct rc_result *result)
         rc_plan_set_field(result, RC_STR("SLURM_NTASKS_PER_NODE"), RC_LOCAL_WORLD_SIZE,
                           "Lightning refuses to start without it (\"You set --ntasks\")");
     rc_agents_unset(result, "a worker must not start agents");
-    unset_other_launchers(result);
+    RC_PLAN_UNSET(result, torchelastic_names, "left over from another torchrun");
 }
 
 /* Lightning takes the step's tasks for its workers as long as it believes in
@@ -371,7 +361,7 @@ static void plan_launcher(const struct rc_context *context, struct rc_result *re
         repair_launchers(result);
     hide_step_from_lightning(context, result);
     rc_planning_unset_numbers(result, false, "it would say that the workers exist already");
-    unset_other_launchers(result);
+    RC_PLAN_UNSET(result, torchelastic_names, "left over from another torchrun");
 }
 
 bool rc_planning_is_changed(const struct rc_result *result, bool missing_counts)

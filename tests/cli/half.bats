@@ -148,8 +148,7 @@ refused()
     for value in 4294967296 '1 ' +3 two; do
         for variable in 'vertex-1 RANK' 'vertex-1 WORLD_SIZE' 'kubeflow-v1-1 PET_NODE_RANK' 'kubeflow-v1-1 PET_NNODES' \
             'kubeflow-v2-1 PET_NODE_RANK' 'azureml-1 RANK' 'azureml-1 WORLD_SIZE' 'azureml-1 LOCAL_RANK' \
-            'azureml-1 NODE_RANK' 'azureml-1 AZUREML_NODE_COUNT' 'runpod-1 NODE_RANK' 'runpod-1 NUM_NODES' \
-            'deepspeed-1 RANK' 'deepspeed-1 CROSS_RANK' 'deepspeed-1 LOCAL_SIZE'; do
+            'azureml-1 NODE_RANK' 'azureml-1 AZUREML_NODE_COUNT' 'runpod-1 NODE_RANK' 'runpod-1 NUM_NODES'; do
             refused $variable "$value" RC101
         done
         refused sagemaker-1 SM_CURRENT_HOST "$value" RC103
@@ -163,8 +162,7 @@ refused()
     for variable in 'vertex-1 RANK 3' 'vertex-1 WORLD_SIZE 0' 'vertex-1 WORLD_SIZE 1' 'kubeflow-v1-1 PET_NODE_RANK 3' \
         'kubeflow-v1-1 PET_NNODES 1' 'azureml-1 RANK 4' 'azureml-1 WORLD_SIZE 0' 'azureml-1 NODE_RANK 1' \
         'azureml-1 AZUREML_NODE_COUNT 3' 'azureml-1 AZUREML_NODE_COUNT 0' \
-        'runpod-1 NODE_RANK 2' 'deepspeed-1 LOCAL_RANK 0' 'deepspeed-1 CROSS_SIZE 4' \
-        'deepspeed-1 LOCAL_SIZE 0' 'deepspeed-1 CROSS_RANK 2'; do
+        'runpod-1 NODE_RANK 2'; do
         refused $variable RC103
     done
 }

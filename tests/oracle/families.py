@@ -33,7 +33,6 @@ class Written:
     counted: bool = True
     addresses: set = field(default_factory=set)
     run_id: object = None
-    gpus: object = None        # of each node, where the launcher decides it
     port: object = None        # MASTER_PORT, where the launcher or the platform sets it
     sure: bool = False         # not firm, but no task is refused
 
@@ -221,25 +220,6 @@ def torchrun(rng, layout):
     }, run_id=run)
 
 
-def deepspeed(rng, layout):
-    """launch.py numbers node by node, and takes the rank modulo the node's size for the local rank, also where sizes differ.
-
-    Each node's workers see its GPUs alone that they are for.
-    """
-    master = layout.hosts[0] if not one_node(layout) else "127.0.0.1"
-    tasks = []
-    for node, _, rank in everybody(layout):
-        size = len(layout.ranks[node])
-        tasks.append(Task({
-            "CUDA_VISIBLE_DEVICES": ",".join(map(str, range(size))), "RANK": str(rank), "LOCAL_RANK": str(rank % size),
-            "WORLD_SIZE": str(layout.size), "LOCAL_SIZE": str(size), "CROSS_RANK": str(node), "CROSS_SIZE": str(len(layout.hosts)),
-            "MASTER_ADDR": master, "MASTER_PORT": "29500",
-        }, rank, node, rank % size, pid=80000 + rank))
-    # a node with as many as the mean looks like one of an even launch
-    firm = even(layout) or layout.size % len(layout.hosts) != 0
-    return Written(tasks, firm=firm, run_id="deepspeed", gpus=max(map(len, layout.ranks)), port="29500")
-
-
 # Platforms that start one command on each node
 
 
@@ -270,7 +250,6 @@ NODE_PLATFORMS = {"runpod": runpod}
 MPI = ("block", "block", "cyclic")
 FAMILIES = {
     "torchrun": Family(torchrun, ("block",), ("python3 /usr/bin/torchrun --nproc-per-node=2 train.py",), 0),
-    "deepspeed": Family(deepspeed, ("block",), ("/usr/bin/python3 -u -m deepspeed.launcher.launch --node_rank=0 train.py",), 0.5),
     "openmpi4": Family(openmpi4, MPI, ("orted -mca ess env",), 1),
     "openmpi5": Family(openmpi5, MPI, ("prted --prtemca ess env",), 1),
     "mpich": Family(hydra("/usr/bin/hydra_pmi_proxy --control-port {host}:{port} --rmk user --launcher ssh --proxy-id {node}",

@@ -42,9 +42,8 @@ class Nest:
 
 
 # Not drawn, as the variables of both are one launcher's, too (a second voice that its family keeps silent about),
-# where the ranks happen to be equal: Flux with PALS's names, Hydra with PALS's;
-# DeepSpeed's launcher in a task of torchrun, as its elastic launches have torchrun's names.
-SECOND_VOICES = {("flux", "pals"), ("pals", "mpich"), ("torchrun", "deepspeed")}
+# where the ranks happen to be equal: Flux with PALS's names, Hydra with PALS's.
+SECOND_VOICES = {("flux", "pals"), ("pals", "mpich")}
 
 registered = []
 for part in ("registry.def", "platforms.def"):
@@ -69,7 +68,6 @@ def draw(rng):
         family = FAMILIES[name]
         layout = draw_layout(rng, family.shapes, gpus)
         w = family.write(rng, layout)
-        layout.gpus = gpus if w.gpus is None else w.gpus
         kind = "slurm" if name == "slurm" else "torchrun" if name == "torchrun" else "other"
         launch = Launch(kind, layout, w.tasks, argv=["python", "train.py"], ports=(32768, 60999), told=w.told)
         launch.facts = {"firm": w.firm, "run_id": w.run_id, "port": w.port, "counted": w.counted, "sure": w.sure and len(names) == 1, "addresses": {host: w.addresses for host in layout.hosts}}
@@ -82,8 +80,6 @@ def draw(rng):
         evidence = "processes"  # nothing else parts what was written over each other
     if sum(name in ("mpich", "intelmpi") for name in names) > 1:
         rolled = (False,) * len(rolled)  # Hydra names no launch: a stamp may look like the own one
-    if names.count("deepspeed") > 1:
-        rolled = (False,) * len(rolled)  # nor does DeepSpeed's launcher
     if names[-1].startswith("openmpi") and "openmpi4" in names[:-1]:
         levels[-1].launch.facts["firm"] = False  # mpirun takes its own parameters from OMPI_MCA_*
     if evidence == "names" and "mpich" in names and "slurm" in names:
@@ -101,8 +97,6 @@ def draw(rng):
     for level in levels[:-1]:
         level.start = rng.choice(level.launch.tasks)
         level.start.env.pop("@pmix", None)  # its server would answer a task of the inner launch as well
-        if level.family == "deepspeed" and gpus is None:
-            level.start.env.pop("CUDA_VISIBLE_DEVICES")  # these would be the inner launch's, too
     nest.shells = [rng.sample(BETWEEN, rng.randint(0, 3)) for _ in names]
     return nest
 
@@ -124,7 +118,7 @@ def pmix_inside(nest, k):
 
 def alive(nest):
     """The launches whose variables are still there: one of the same family, or that uses the same names, hides them."""
-    hides = {"torchrun": {"deepspeed"}, "openmpi5": {"openmpi4"}, "openmpi4": {"openmpi5"}}
+    hides = {"openmpi5": {"openmpi4"}, "openmpi4": {"openmpi5"}}
     found = []
     for k, level in enumerate(nest.levels):
         later = [other.family for other in nest.levels[k + 1:]]

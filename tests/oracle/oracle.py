@@ -12,7 +12,6 @@ WORKER = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "
 LAUNCHER = ("MASTER_ADDR", "MASTER_PORT", "NODE_RANK", "PET_NNODES", "PET_NODE_RANK", "PET_NPROC_PER_NODE",
             "PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_RDZV_ID", "PET_RDZV_CONF")
 NOT_IN_LAUNCHER = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "TORCHELASTIC_RUN_ID")
-DEEPSPEED = ("CROSS_RANK", "CROSS_SIZE")  # what only its launcher tells of nodes
 LOOPBACK = ("localhost", "::1", "0.0.0.0", "::", "LocalHost")
 # What frameworks read of Slurm, and the value that it must have where it is there and wrong.
 REPAIRED = ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NNODES",
@@ -191,8 +190,6 @@ def expect(launch):
         if port:
             s.values["MASTER_PORT"] = port
         s.values["NODE_RANK"] = str(node)
-        if launch.facts.get("run_id") != "deepspeed":
-            s.absent.update(DEEPSPEED)
         # JAX numbers its device by the local rank: wrong for a task's only one, and for a task with several
         devices = layout.gpus or 0
         own = own_alone(launch, task)

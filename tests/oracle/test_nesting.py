@@ -26,8 +26,6 @@ RANK, LOCAL_RANK, NODE_RANK, SIZE, LOCAL_SIZE, NODES = (
 SAYS = {
     "torchrun": {"RANK": RANK, "LOCAL_RANK": LOCAL_RANK, "WORLD_SIZE": SIZE, "LOCAL_WORLD_SIZE": LOCAL_SIZE,
                  "GROUP_RANK": NODE_RANK, "GROUP_WORLD_SIZE": NODES},
-    "deepspeed": {"RANK": RANK, "LOCAL_RANK": LOCAL_RANK, "WORLD_SIZE": SIZE, "LOCAL_SIZE": LOCAL_SIZE,
-                  "CROSS_RANK": NODE_RANK, "CROSS_SIZE": NODES},
     "openmpi": {"OMPI_COMM_WORLD_RANK": RANK, "OMPI_COMM_WORLD_SIZE": SIZE, "OMPI_COMM_WORLD_LOCAL_RANK": LOCAL_RANK,
                 "OMPI_COMM_WORLD_LOCAL_SIZE": LOCAL_SIZE},
     "slurm": {"SLURM_PROCID": RANK, "SLURM_LOCALID": LOCAL_RANK, "SLURM_NODEID": NODE_RANK,
@@ -42,7 +40,6 @@ SAYS = {
 # The process that each launcher's tasks are children of.
 STARTS = {
     "torchrun": "/usr/bin/python3 /usr/local/bin/torchrun --nproc-per-node 2 train.py",
-    "deepspeed": "/usr/bin/python3 -u -m deepspeed.launcher.launch --node_rank=0 train.py",
     "openmpi": "orted -mca ess env", "pmix": "prted --prtemca ess env", "slurm": "slurmstepd: [42.0]",
     "mpich": "/usr/bin/hydra_pmi_proxy --control-port n1:40001 --proxy-id 0",
     "intelmpi": "/opt/intel/oneapi/mpi/bin/hydra_bstrap_proxy --upstream-host n1 --proxy-id 0",
@@ -135,8 +132,6 @@ def apart(o, i):
         return False  # Open MPI 5 in a task of Open MPI 4
     if i.launcher == "pmix" and o.env.get("OMPI_COMM_WORLD_RANK") == i.env["PMIX_RANK"]:
         return False  # plain prterun in a task of Open MPI, whose PMIX_* look the same where the ranks do
-    if (o.launcher, i.launcher) == ("torchrun", "deepspeed"):
-        return False  # an elastic launch of DeepSpeed's has torchrun's names, too
     # a task of MPICH in one of Intel MPI counts for one of Intel MPI, by its own numbers
     return (o.launcher, i.launcher) != ("intelmpi", "mpich")
 
@@ -206,17 +201,15 @@ def test_stamp_of_the_outer_launch(core, outer, inner):
 def test_platform_is_outside(core, launcher, platform):
     """A platform's names, also where they were set later (by a script in the task): the process launcher counts.
 
-    torchrun is numbered by the same names as platforms use: there is nothing left of it to believe. So is DeepSpeed's
-    launcher.
+    torchrun is numbered by the same names as platforms use: there is nothing left of it to believe.
     """
-    cells = [(p, t) for t in of(launcher) for p in of(platform) if t.good and t.mode == "worker"
-             and not (launcher == "deepspeed" and {"RANK", "WORLD_SIZE", "MASTER_ADDR"} & set(p.handed_on))]
+    cells = [(p, t) for t in of(launcher) for p in of(platform) if t.good and t.mode == "worker"]
     answers = core.ask(ask({**t.env, **p.handed_on}, t.node + t.descent()) for p, t in cells)
     identities(cells, answers)
 
 
 # Whose names come first where nothing but the names is there: innermost first (design, and rollcall(7)).
-ORDER = ["torchrun", "deepspeed", "openmpi", "flux", "mpich", "intelmpi", "pmix", "pals", "lsf", "pbs", "slurm",
+ORDER = ["torchrun", "openmpi", "flux", "mpich", "intelmpi", "pmix", "pals", "lsf", "pbs", "slurm",
          "gridengine"]
 
 
