@@ -38,9 +38,8 @@ uint32_t rc_hostlist_find_node(struct rc_str list, struct rc_str name);
  * different hosts, in the order in which each is named first. Nothing is copied: a name is a piece of the text. */
 
 enum rc_hostfile_format {
-    /* A file with an entry a line, its host first: "n1" (PBS_NODEFILE, a line a slot), "n1:2" (Hydra), "n1 4 all.q@n1
-     * UNDEFINED" (Grid Engine's PE_HOSTFILE). What follows the host is not read: of the latter two only the first host
-     * is asked for. Empty lines and all after a # are no entries. */
+    /* A file with an entry a line, its host first: "n1" (PBS_NODEFILE, a line a slot), "n1:2" (Hydra). What follows the
+     * host is not read: of Hydra's only the first host is asked for. Empty lines and all after a # are no entries. */
     RC_HOSTFILE_LINES,
     RC_HOSTFILE_WORDS, /* "n1 n1 n2", as LSB_HOSTS */
     RC_HOSTFILE_PAIRS, /* "n1 2 n2 1", as LSB_MCPU_HOSTS */

@@ -4,7 +4,16 @@
 #include "launcher/launcher.h"
 #include "launcher/layout.h"
 
-/* A task that Hydra started: mpiexec of MPICH, Intel MPI and MVAPICH.
+/* A task that Hydra started: mpiexec of MPICH, Intel MPI and MVAPICH, or one that sets the same.
+ *
+ * Marker MPI_LOCALRANKID with PMI_RANK (PMI_ID under -pmi-port): PMI_RANK alone is what srun --mpi=pmi2 and Cray's PALS
+ * set as well. Absent where PALS_RANKID, or rank, size and local rank of a step of Slurm's, are equal and no proxy of
+ * Hydra is in sight: people export MPI_LOCALRANKID by hand there, for oneCCL. Hydra sets MPI_LOCALNRANKS and PMI_FD as
+ * well: with both it is a task of Hydra's, unless rollcall's stamp shows that an outer task of Hydra's may have left
+ * them. Intel MPI sets these four, too. It has no public source, and was not run: what is said of it here is from
+ * Intel's manual, and from command lines and variables in published logs.
+ * Source: mpich v4.0.2 src/pm/hydra/pm/pmiserv/pmip_cb.c, launch_procs; v5.0
+ * src/pm/hydra/proxy/pmip_cb.c sets the same.
  *
  * Of the launch a task's environment has four numbers (PMI_RANK, PMI_SIZE, MPI_LOCALRANKID, MPI_LOCALNRANKS) and
  * nothing else: no nodes, no hosts, no name of the job. The process that it descends from has more on its command line
@@ -22,10 +31,9 @@
  *   hydra_bstrap_proxy --upstream-host n1 --upstream-port 34921 --pgid 0 --launcher ssh ...
  *       --tree-width 16 --tree-level 1 ... --proxy-id 0 --node-id 0 ...
  *
- * whose upstream is mpiexec only for the first tree-width proxies (llnl and
- * volcano-sh issue reports; there is no public source).
+ * whose upstream is mpiexec only for the first tree-width proxies (llnl and volcano-sh issue reports).
  *
- * The rules, for both families:
+ * The rules:
  * - nodes: 1 if the local size is the size; SLURM_STEP_NUM_NODES if srun
  *   started the proxies; else size / local size, if there is no rest.
  * - node rank: if srun started the proxies, this host's place in SLURM_STEP_NODELIST, or SLURM_NODEID if it goes by
@@ -34,10 +42,10 @@
  *   slot.
  * - host of rank 0: SLURM_STEP_NODELIST's first if srun started the proxies (rank 0 and that node's first rank refuse
  *   where a rank map begins elsewhere); else the first of SLURM_JOB_NODELIST (--rmk slurm, and it has as many hosts as
- *   there are nodes), of PBS_NODEFILE (--rmk pbs) or PE_HOSTFILE (--rmk sge) where this node has that file, of
- *   HYDRA_HOST_FILE or I_MPI_HYDRA_HOST_FILE if it is set; else mpiexec's own host. All but the first only until RANK 0
- *   has compared it with its own addresses. mpiexec's command line, which names the hosts too, is to be had on its own
- *   node only: what one node knows and another does not is no master for both. */
+ *   there are nodes), of HYDRA_HOST_FILE or I_MPI_HYDRA_HOST_FILE if it is set; else mpiexec's own host, which in a job
+ *   of PBS or Grid Engine is the first of the job's. All but the first only until RANK 0 has compared it with its own
+ *   addresses. mpiexec's command line, which names the hosts too, is to be had on its own node only: what one node
+ *   knows and another does not is no master for both. */
 
 /* The nearest proxy; absent fields where it does not say, or is not in sight. */
 struct proxy {
@@ -91,18 +99,6 @@ static bool find_proxy(struct rc_reader *reader, struct proxy *proxy)
     return false;
 }
 
-/* The nearest proxy is Intel MPI's; without one in sight, variables are there that only its launcher sets. */
-static bool hydra_is_intel(struct rc_reader *reader)
-{
-    const struct rc_env *env = reader->env;
-    struct proxy proxy;
-
-    /* one inside of the other has both kinds of variables */
-    if (rc_env_get(env, "MPI_LOCALRANKID").n && find_proxy(reader, &proxy))
-        return proxy.tree;
-    return rc_env_get(env, "I_MPI_MPIRUN").n || rc_env_get(env, "I_MPI_HYDRA_TOPOLIB").n;
-}
-
 /* Whether the tree of proxies has a second level, which does not know mpiexec;
  * the same answer in all tasks of an even layout. */
 static bool is_deep(const struct rc_env *env, const struct proxy *proxy)
@@ -118,7 +114,7 @@ static bool is_deep(const struct rc_env *env, const struct proxy *proxy)
 
 /* The same name in all tasks of the launch. A process that has lost sight of the
  * proxy (a daemon that the task left behind) may still have the stamp. */
-static void name_launch(struct rc_reader *reader, const char *family, struct rc_facts *facts)
+static void name_launch(struct rc_reader *reader, struct rc_facts *facts)
 {
     static const struct rc_name jobs[] = { RC_NAME("SLURM_JOB_ID"), RC_NAME("PBS_JOBID"), RC_NAME("LSB_JOBID"),
                                            RC_NAME("JOB_ID") };
@@ -132,19 +128,38 @@ static void name_launch(struct rc_reader *reader, const char *family, struct rc_
             run = rc_str(
                 rc_format(reader->arena, spawned ? "%pS:%pS.%pS" : "%pS:%pS", &proxy.host, &proxy.port, &proxy.group));
     } else {
-        run = rc_stamp_run_id(&reader->stamp, family);
+        run = rc_stamp_run_id(&reader->stamp, rc_launcher_mpich.id);
     }
     for (size_t i = 0; !run.n && i < sizeof(jobs) / sizeof(*jobs); i++)
         run = rc_env_find_name(reader->env, &jobs[i]);
-    rc_facts_name(reader, facts, family, run);
+    rc_facts_name(reader, facts, rc_launcher_mpich.id, run);
 }
 
-/* What the families here share; family is the id of one. */
-static enum rc_claim hydra_recognise(struct rc_reader *reader, const char *family, struct rc_facts *facts)
+/* PMI_RANK is that of another launcher, which speaks Cray's or Slurm's PMI (srun --mpi=pmi2). Not where rollcall has
+ * found a launcher inside of that step: it has written that one's ranks over Slurm's. */
+static bool is_second_voice(const struct rc_reader *reader)
+{
+    const struct rc_env *env = reader->env;
+    struct rc_str rank = rc_env_get(env, "PMI_RANK");
+    struct rc_str job = rc_env_get(env, "SLURM_JOB_ID");
+    struct rc_str step = rc_env_get(env, "SLURM_STEP_ID");
+
+    if (rank.n && rc_str_eq(rank, rc_env_get(env, "PALS_RANKID")))
+        return true;
+    return rank.n && rc_str_eq(rank, rc_env_get(env, "SLURM_PROCID")) &&
+           rc_str_eq(rc_env_get(env, "PMI_SIZE"), rc_env_get(env, "SLURM_STEP_NUM_TASKS")) &&
+           rc_str_eq(rc_env_get(env, "MPI_LOCALRANKID"), rc_env_get(env, "SLURM_LOCALID")) &&
+           (!rc_env_get(env, "MPI_LOCALNRANKS").n || !rc_env_get(env, "PMI_FD").n ||
+            rc_launcher_has_scope(&rc_launcher_mpich, reader->stamp.scope)) &&
+           !rc_stamp_has_outer(&reader->stamp, rc_format(reader->arena, "slurm:%pS.%pS", &job, &step));
+}
+
+enum rc_claim rc_mpich_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_number *rank = &facts->field[RC_RANK];
+    struct proxy proxy;
 
-    if (!rc_env_get(reader->env, "MPI_LOCALRANKID").n)
+    if (!rc_env_get(reader->env, "MPI_LOCALRANKID").n || (is_second_voice(reader) && !find_proxy(reader, &proxy)))
         return RC_CLAIM_ABSENT;
     /* with -pmi-port the rank is in PMI_ID */
     if (!rc_read_either(reader, "PMI_RANK", "PMI_ID", rank))
@@ -156,7 +171,7 @@ static enum rc_claim hydra_recognise(struct rc_reader *reader, const char *famil
         rc_need_field(reader, facts, RC_RANK, "MPI_LOCALRANKID", "PMI_RANK");
         return RC_CLAIM_BROKEN;
     }
-    name_launch(reader, family, facts);
+    name_launch(reader, facts);
     return RC_CLAIM_TASK;
 }
 
@@ -243,66 +258,53 @@ static bool read_step(struct rc_reader *reader, struct rc_facts *facts)
     return true;
 }
 
-/* The list that mpiexec took its hosts from, where this node has it too. */
+/* The list that mpiexec took its hosts from. The user's own file must be on each node. */
 static bool find_listed(struct rc_reader *reader, const struct proxy *proxy, struct rc_facts *facts)
 {
-    static const struct {
-        char rmk[8];
-        struct rc_name name;
-        bool must_be_here; /* the user's own file; a resource manager's is on its first node at least, like mpiexec */
-    } files[] = { { "pbs", RC_NAME("PBS_NODEFILE"), false },
-                  { "sge", RC_NAME("PE_HOSTFILE"), false },
-                  { "", RC_NAME("HYDRA_HOST_FILE"), true },
-                  { "", RC_NAME("I_MPI_HYDRA_HOST_FILE"), true } };
+    static const struct rc_name names[] = { RC_NAME("HYDRA_HOST_FILE"), RC_NAME("I_MPI_HYDRA_HOST_FILE") };
 
     if (rc_str_is(proxy->rmk, "slurm") && rc_layout_take_job_hosts(reader->env, facts))
         return true;
-    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-        struct rc_str path = rc_env_find_name(reader->env, &files[i].name);
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        struct rc_str path = rc_env_find_name(reader->env, &names[i]);
 
-        if (!path.n || (files[i].rmk[0] && !rc_str_is(proxy->rmk, files[i].rmk)))
+        if (!path.n)
             continue;
         if (rc_seen(reader->here, RC_LEARN_HOST_FILE, path)) {
             facts->master_host = rc_hostfile_first(reader->here->host_file, RC_HOSTFILE_LINES);
-            facts->master_source = rc_format(reader->arena, "first host of %s, checked by rank 0", files[i].name.text);
+            facts->master_source = rc_format(reader->arena, "first host of %s, checked by rank 0", names[i].text);
         }
-        return facts->master_host.n || files[i].must_be_here;
+        return true;
     }
     return false;
 }
 
-static bool is_below(struct rc_reader *reader, const struct rc_number *index, const struct rc_number *size)
+bool rc_mpich_read(struct rc_reader *reader, struct rc_facts *facts)
 {
-    if (index->value < size->value)
-        return true;
-    return rc_say(reader->messages, RC103,
-                  "%s is %u, but %s is %u; nothing is set; start the command with mpiexec again", index->source,
-                  index->value, size->source, size->value);
-}
-
-static bool hydra_read(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts)
-{
+    const char *each = rc_launcher_mpich.each;
     struct rc_number *field = facts->field;
+    struct rc_number *node = &field[RC_NODE_RANK];
     struct proxy proxy;
     bool by_srun;
 
     find_proxy(reader, &proxy);
     by_srun = rc_str_is(proxy.launcher, "slurm");
-    if (!rc_read_fields(reader, launcher, facts, "MPI_LOCALRANKID", 1u << RC_WORLD_SIZE | 1u << RC_LOCAL_WORLD_SIZE) ||
-        !is_below(reader, &field[RC_RANK], &field[RC_WORLD_SIZE]) ||
-        !is_below(reader, &field[RC_LOCAL_RANK], &field[RC_LOCAL_WORLD_SIZE]) || (by_srun && !read_step(reader, facts)))
+    if (!rc_read_fields(reader, &rc_launcher_mpich, facts, "MPI_LOCALRANKID",
+                        1u << RC_WORLD_SIZE | 1u << RC_LOCAL_WORLD_SIZE) ||
+        (by_srun && !read_step(reader, facts)))
         return false;
     if (!rc_layout_nnodes(reader, facts))
-        return rc_layout_refuse(reader, facts, launcher->each);
+        return rc_layout_refuse(reader, facts, each);
     if (by_srun && !find_place_in_step(reader, facts))
-        return rc_layout_refuse(reader, facts, rc_format(reader->arena, "%s without -rankmap", launcher->each));
+        return rc_layout_refuse(reader, facts, rc_format(reader->arena, "%s without -rankmap", each));
     if (!by_srun && proxy.id == RC_UNKNOWN)
-        field[RC_NODE_RANK] = rc_layout_by_slot(facts);
+        *node = (struct rc_number){ rc_layout_node_rank(facts, field[RC_LOCAL_WORLD_SIZE].value),
+                                    "derived from rank, local rank and local size" };
     else if (!by_srun)
-        field[RC_NODE_RANK] = (struct rc_number){ rc_layout_agrees(facts, proxy.id) ? proxy.id : RC_UNKNOWN,
-                                                  "--proxy-id of hydra's proxy" };
-    if (field[RC_NODE_RANK].value == RC_UNKNOWN)
-        return rc_layout_refuse(reader, facts, launcher->each);
+        *node = (struct rc_number){ rc_layout_agrees(facts, proxy.id) ? proxy.id : RC_UNKNOWN,
+                                    "--proxy-id of hydra's proxy" };
+    if (node->value == RC_UNKNOWN)
+        return rc_layout_refuse(reader, facts, each);
     rc_layout_spread(facts);
     if (field[RC_NNODES].value > 1 && !facts->hosts.p && !find_listed(reader, &proxy, facts) &&
         !is_deep(reader->env, &proxy)) {
@@ -313,89 +315,16 @@ static bool hydra_read(struct rc_reader *reader, const struct rc_launcher *launc
     return true;
 }
 
-/* What MPICH and Intel MPI set alike. */
-#define HYDRA_VARIABLES                                                                                         \
-    {                                                                                                           \
-        RC_VARIABLE("PMI_RANK", RC_RANK), RC_VARIABLE("PMI_SIZE", RC_WORLD_SIZE),                               \
-            RC_VARIABLE("MPI_LOCALRANKID", RC_LOCAL_RANK), RC_VARIABLE("MPI_LOCALNRANKS", RC_LOCAL_WORLD_SIZE), \
-    }
-
-/* A task of MPICH's mpiexec (Hydra), or of one that sets the same.
- *
- * Marker MPI_LOCALRANKID with PMI_RANK (PMI_ID under -pmi-port): PMI_RANK alone is what srun --mpi=pmi2 and Cray's PALS
- * set as well. The rules are at the head of this file. Absent where
- * - the task is Intel MPI's (below),
- * - PALS_RANKID, or rank, size and local rank of a step of Slurm's, are equal and no proxy of Hydra is in sight: people
- *   export MPI_LOCALRANKID by hand there, for oneCCL. Hydra sets MPI_LOCALNRANKS and PMI_FD as well: with both it is a
- *   task of Hydra's, unless rollcall's stamp shows that an outer task of Hydra's may have left them.
- * Source: mpich v4.0.2 src/pm/hydra/pm/pmiserv/pmip_cb.c, launch_procs; v5.0
- * src/pm/hydra/proxy/pmip_cb.c sets the same. */
-
-/* PMI_RANK is that of another launcher, which speaks Cray's or Slurm's PMI (srun --mpi=pmi2). Not where rollcall has
- * found a launcher inside of that step: it has written that one's ranks over Slurm's. */
-static bool is_second_voice(const struct rc_reader *reader)
-{
-    const struct rc_env *env = reader->env;
-    struct rc_str rank = rc_env_get(env, "PMI_RANK");
-    struct rc_str job = rc_env_get(env, "SLURM_JOB_ID");
-    struct rc_str step = rc_env_get(env, "SLURM_STEP_ID");
-
-    if (rank.n && rc_str_eq(rank, rc_env_get(env, "PALS_RANKID")))
-        return true;
-    return rank.n && rc_str_eq(rank, rc_env_get(env, "SLURM_PROCID")) &&
-           rc_str_eq(rc_env_get(env, "PMI_SIZE"), rc_env_get(env, "SLURM_STEP_NUM_TASKS")) &&
-           rc_str_eq(rc_env_get(env, "MPI_LOCALRANKID"), rc_env_get(env, "SLURM_LOCALID")) &&
-           (!rc_env_get(env, "MPI_LOCALNRANKS").n || !rc_env_get(env, "PMI_FD").n ||
-            rc_launcher_has_scope(&rc_launcher_mpich, reader->stamp.scope)) &&
-           !rc_stamp_has_outer(&reader->stamp, rc_format(reader->arena, "slurm:%pS.%pS", &job, &step));
-}
-
-enum rc_claim rc_mpich_recognise(struct rc_reader *reader, struct rc_facts *facts)
-{
-    struct proxy proxy;
-
-    if (hydra_is_intel(reader) || (is_second_voice(reader) && !find_proxy(reader, &proxy)))
-        return RC_CLAIM_ABSENT;
-    return hydra_recognise(reader, "mpich", facts);
-}
-
-bool rc_mpich_read(struct rc_reader *reader, struct rc_facts *facts)
-{
-    return hydra_read(reader, &rc_launcher_mpich, facts);
-}
-
 const struct rc_launcher rc_launcher_mpich = {
     .id = "mpich",
-    .title = "MPICH (mpiexec)",
-    .processes = "hydra_pmi_proxy mpiexec.hydra mpiexec.mpich mpirun.mpich",
+    .title = "MPICH, Intel MPI (mpiexec)",
+    .processes = "hydra_pmi_proxy hydra_bstrap_proxy mpiexec.hydra mpiexec.mpich mpirun.mpich",
     .pass = "mpiexec -genv MASTER_ADDR HOST",
     .each = "mpiexec -ppn N",
-    .variables = HYDRA_VARIABLES,
-};
-
-/* A task of Intel MPI's mpirun (Hydra too).
- *
- * Its tasks have Hydra's four variables, and some of Intel's own, whatever the user sets: I_MPI_MPIRUN from the mpirun
- * script, I_MPI_HYDRA_TOPOLIB from mpiexec.hydra (I_MPI_DEBUG's list in many logs). I_MPI_ROOT proves nothing: a module
- * file sets it, and Slurm itself I_MPI_HYDRA_BOOTSTRAP. An MPICH task inside of an Intel MPI task has these too; the
- * proxy above it tells. Intel MPI has no public source, and it was not run: the facts are from Intel's manual, and from
- * command lines and variables in published logs. */
-
-enum rc_claim rc_intelmpi_recognise(struct rc_reader *reader, struct rc_facts *facts)
-{
-    return hydra_is_intel(reader) ? hydra_recognise(reader, "intelmpi", facts) : RC_CLAIM_ABSENT;
-}
-
-bool rc_intelmpi_read(struct rc_reader *reader, struct rc_facts *facts)
-{
-    return hydra_read(reader, &rc_launcher_intelmpi, facts);
-}
-
-const struct rc_launcher rc_launcher_intelmpi = {
-    .id = "intelmpi",
-    .title = "Intel MPI (mpirun)",
-    .processes = "hydra_pmi_proxy hydra_bstrap_proxy mpiexec.hydra",
-    .pass = "mpirun -genv MASTER_ADDR HOST",
-    .each = "mpirun -ppn N",
-    .variables = HYDRA_VARIABLES,
+    .variables = {
+        RC_VARIABLE("PMI_RANK", RC_RANK),
+        RC_VARIABLE("PMI_SIZE", RC_WORLD_SIZE),
+        RC_VARIABLE("MPI_LOCALRANKID", RC_LOCAL_RANK),
+        RC_VARIABLE("MPI_LOCALNRANKS", RC_LOCAL_WORLD_SIZE),
+    },
 };

@@ -8,15 +8,19 @@ enum { ROUNDS_MAX = 1024 };
 
 bool rc_layout_nnodes(struct rc_reader *reader, struct rc_facts *facts)
 {
+    const struct rc_number *rank = &facts->field[RC_RANK];
     const struct rc_number *size = &facts->field[RC_WORLD_SIZE];
+    const struct rc_number *local_rank = &facts->field[RC_LOCAL_RANK];
     const struct rc_number *local = &facts->field[RC_LOCAL_WORLD_SIZE];
     struct rc_number *nnodes = &facts->field[RC_NNODES];
 
-    if (local->value == 0 || local->value > size->value)
+    if (local->value > size->value || rank->value >= size->value || local_rank->value >= local->value)
         return rc_say(reader->messages, RC103,
-                      "%s is %u and %s is %u; nothing is set; start the command with its launcher again", local->source,
-                      local->value, size->source, size->value);
-    if (local->value == size->value && facts->field[RC_LOCAL_RANK].value == facts->field[RC_RANK].value) {
+                      "%s is %u, %s is %u, %s is %u and %s is %u, which contradict each other; nothing is set; start "
+                      "the command with its launcher again",
+                      rank->source, rank->value, size->source, size->value, local_rank->source, local_rank->value,
+                      local->source, local->value);
+    if (local->value == size->value && local_rank->value == rank->value) {
         nnodes->value = 1;
         nnodes->source = rc_format(reader->arena, "%s is the whole size", local->source);
     } else if (nnodes->value == RC_UNKNOWN && size->value % local->value == 0) {
@@ -50,12 +54,6 @@ uint32_t rc_layout_node_rank(const struct rc_facts *facts, uint32_t block)
         return RC_UNKNOWN;
     node = (uint32_t)((rank - before) / block);
     return node < nnodes ? node : RC_UNKNOWN;
-}
-
-struct rc_number rc_layout_by_slot(const struct rc_facts *facts)
-{
-    return (struct rc_number){ rc_layout_node_rank(facts, facts->field[RC_LOCAL_WORLD_SIZE].value),
-                               "derived from rank, local rank and local size" };
 }
 
 /* In round k of blocks of b: rank = (k * nnodes + place) * b + w, local rank = k * b + w.

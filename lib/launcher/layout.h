@@ -50,17 +50,14 @@ const char *rc_runs_end(struct rc_runs *runs);
  * nor is the layout known to be uneven. So a number of nodes that was derived is for rollcall's own use, and no task is
  * told it. */
 
-/* Local size 1..size, else RC103; one node where the local size is the size;
- * where the number of nodes is not known, it is the quotient if there is no
- * rest (nnodes_derived). False without a message: an uneven layout, or impossible counts. */
+/* Ranks below their sizes, and the local size not above the size, else RC103; one node where the local size is the
+ * size; where the number of nodes is not known, it is the quotient if there is no rest (nnodes_derived). False without
+ * a message: an uneven layout, or impossible counts. */
 bool rc_layout_nnodes(struct rc_reader *reader, struct rc_facts *facts);
 
 /* The node's number if each node has local size ranks, dealt in turns of
  * `block`; RC_UNKNOWN if this task shows that it is not so. */
 uint32_t rc_layout_node_rank(const struct rc_facts *facts, uint32_t block);
-
-/* The same of blocks of local size ranks: by slot. */
-struct rc_number rc_layout_by_slot(const struct rc_facts *facts);
 
 /* Whether this task may be on node `place` of such a job, whatever the block. */
 bool rc_layout_agrees(const struct rc_facts *facts, uint32_t place);

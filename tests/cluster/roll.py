@@ -21,7 +21,7 @@ IDENTITY = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK",
 FOR_WORKERS = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "TORCHELASTIC_RUN_ID")
 OURS = ("PET_", "TORCHELASTIC_", "ROLLCALL_SCOPE")
 # Their tasks know only their own sizes: they are told the number of nodes where something else counts these.
-UNCOUNTED = ("mpich:", "intelmpi:", "openmpi:prte")
+UNCOUNTED = ("mpich:", "openmpi:prte")
 
 
 def fail(reason):

@@ -192,18 +192,18 @@ def openmpi5(rng, layout):
     return result
 
 
-def hydra(proxy, extra):
-    def write(rng, layout):
-        result = written(layout, lambda node, local, rank: {
-            "PMI_RANK": str(rank), "PMI_SIZE": str(layout.size), "PMI_FD": "6", "MPI_LOCALRANKID": str(local),
-            "MPI_LOCALNRANKS": str(len(layout.ranks[node])), "@host": layout.hosts[node], **extra,
-        }, firm=even(layout) and (one_node(layout) or layout.distribution == "block"),
-            told=True if one_node(layout) else None, counted=one_node(layout))
-        port = rng.randint(30000, 50000)
-        for task in result.tasks:
-            task.starts = (proxy.format(host=layout.hosts[0], port=port, node=task.node),)
-        return result
-    return write
+def hydra(rng, layout):
+    folder, extra = rng.choice((("/usr/bin", {}), ("/opt/intel/mpi/bin", {"I_MPI_MPIRUN": "mpirun"})))
+    result = written(layout, lambda node, local, rank: {
+        "PMI_RANK": str(rank), "PMI_SIZE": str(layout.size), "PMI_FD": "6", "MPI_LOCALRANKID": str(local),
+        "MPI_LOCALNRANKS": str(len(layout.ranks[node])), "@host": layout.hosts[node], **extra,
+    }, firm=even(layout) and (one_node(layout) or layout.distribution == "block"),
+        told=True if one_node(layout) else None, counted=one_node(layout))
+    port = rng.randint(30000, 50000)
+    for task in result.tasks:
+        task.starts = (f"{folder}/hydra_pmi_proxy --control-port {layout.hosts[0]}:{port} --rmk user --launcher ssh "
+                       f"--proxy-id {task.node}",)
+    return result
 
 
 # torchrun's workers
@@ -252,10 +252,7 @@ FAMILIES = {
     "torchrun": Family(torchrun, ("block",), ("python3 /usr/bin/torchrun --nproc-per-node=2 train.py",), 0),
     "openmpi4": Family(openmpi4, MPI, ("orted -mca ess env",), 1),
     "openmpi5": Family(openmpi5, MPI, ("prted --prtemca ess env",), 1),
-    "mpich": Family(hydra("/usr/bin/hydra_pmi_proxy --control-port {host}:{port} --rmk user --launcher ssh --proxy-id {node}",
-                          {}), (*MPI, "plane"), (), 2),
-    "intelmpi": Family(hydra("/opt/intel/mpi/bin/hydra_pmi_proxy --control-port {host}:{port} --rmk user --launcher ssh "
-                             "--proxy-id {node}", {"I_MPI_MPIRUN": "mpirun"}), MPI, (), 3),
+    "mpich": Family(hydra, (*MPI, "plane"), (), 2),
     "flux": Family(flux, MPI, ("flux-shell 120259084288",), 1.5),
     "pals": Family(pals, MPI, ("palsd",), 7),
     "lsf": Family(lsf, (*MPI, "arbitrary"), ("/opt/lsf/bin/res -d /opt/lsf/conf",), 9),

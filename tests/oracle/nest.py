@@ -50,7 +50,7 @@ for part in ("registry.def", "platforms.def"):
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lib/launcher", part), encoding="utf-8") as file:
         registered += re.findall(r"^ROLLCALL_(?:LAUNCHER|PLATFORM)\((\w+)", file.read(), re.M)
 KNOWN = tuple(name for name in FAMILIES if name.rstrip("45") in registered)
-PMI = {"mpich", "intelmpi", "flux", "pals"}  # write PMI_RANK and PMI_SIZE over each other's
+PMI = {"mpich", "flux", "pals"}  # write PMI_RANK and PMI_SIZE over each other's
 
 
 def draw_names(rng):
@@ -78,13 +78,13 @@ def draw(rng):
     rolled = tuple(rng.random() < 0.4 for _ in names[:-1])
     if len(PMI.intersection(names)) > 1 and evidence == "names":
         evidence = "processes"  # nothing else parts what was written over each other
-    if sum(name in ("mpich", "intelmpi") for name in names) > 1:
+    if names.count("mpich") > 1:
         rolled = (False,) * len(rolled)  # Hydra names no launch: a stamp may look like the own one
     if names[-1].startswith("openmpi") and "openmpi4" in names[:-1]:
         levels[-1].launch.facts["firm"] = False  # mpirun takes its own parameters from OMPI_MCA_*
     if evidence == "names" and "mpich" in names and "slurm" in names:
         evidence = "processes"  # without which equal numbers are those of srun --mpi=pmi2
-    if evidence == "names" and any(name in ("mpich", "intelmpi") for name in names[:-1]):
+    if evidence == "names" and "mpich" in names[:-1]:
         rolled = (False,) * len(rolled)  # only its processes name Hydra's launch, which a stamp could know again
     if "slurm" in names[:-1] and levels[-1].launch.told and names[-1].startswith("openmpi"):
         levels[-1].launch.told = None  # mpirun takes the job's hosts, if they are as many

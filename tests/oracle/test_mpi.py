@@ -57,8 +57,7 @@ def openmpi5(rng):
 
 
 def hydra(rng, layout):
-    family = families.FAMILIES[rng.choice(("mpich", "intelmpi"))]
-    return family.write(rng, layout).tasks
+    return families.hydra(rng, layout).tasks
 
 
 def step(rng, layout):

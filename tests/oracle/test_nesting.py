@@ -32,7 +32,6 @@ SAYS = {
               "SLURM_STEP_NUM_TASKS": SIZE, "SLURM_NTASKS": SIZE, "SLURM_STEP_NUM_NODES": NODES,
               "SLURM_NNODES": NODES},
     "mpich": {"PMI_RANK": RANK, "PMI_SIZE": SIZE, "MPI_LOCALRANKID": LOCAL_RANK, "MPI_LOCALNRANKS": LOCAL_SIZE},
-    "intelmpi": {"PMI_RANK": RANK, "PMI_SIZE": SIZE, "MPI_LOCALRANKID": LOCAL_RANK, "MPI_LOCALNRANKS": LOCAL_SIZE},
     "flux": {"FLUX_TASK_RANK": RANK, "FLUX_JOB_SIZE": SIZE, "FLUX_TASK_LOCAL_ID": LOCAL_RANK,
              "FLUX_JOB_NNODES": NODES},
     "pals": {"PALS_RANKID": RANK, "PALS_LOCAL_RANKID": LOCAL_RANK, "PALS_NODEID": NODE_RANK},
@@ -42,7 +41,6 @@ STARTS = {
     "torchrun": "/usr/bin/python3 /usr/local/bin/torchrun --nproc-per-node 2 train.py",
     "openmpi": "orted -mca ess env", "pmix": "prted --prtemca ess env", "slurm": "slurmstepd: [42.0]",
     "mpich": "/usr/bin/hydra_pmi_proxy --control-port n1:40001 --proxy-id 0",
-    "intelmpi": "/opt/intel/oneapi/mpi/bin/hydra_bstrap_proxy --upstream-host n1 --proxy-id 0",
     "flux": "flux-shell 120259084288", "pals": "palsd: apid 1",
     "lsf": "blaunch", "pbs": "pbs_mom",
 }
@@ -132,8 +130,7 @@ def apart(o, i):
         return False  # Open MPI 5 in a task of Open MPI 4
     if i.launcher == "pmix" and o.env.get("OMPI_COMM_WORLD_RANK") == i.env["PMIX_RANK"]:
         return False  # plain prterun in a task of Open MPI, whose PMIX_* look the same where the ranks do
-    # a task of MPICH in one of Intel MPI counts for one of Intel MPI, by its own numbers
-    return (o.launcher, i.launcher) != ("intelmpi", "mpich")
+    return True
 
 
 def takes_mapping(o, i):
@@ -209,7 +206,7 @@ def test_platform_is_outside(core, launcher, platform):
 
 
 # Whose names come first where nothing but the names is there: innermost first (design, and rollcall(7)).
-ORDER = ["torchrun", "openmpi", "flux", "mpich", "intelmpi", "pmix", "pals", "lsf", "pbs", "slurm",
+ORDER = ["torchrun", "openmpi", "flux", "mpich", "pmix", "pals", "lsf", "pbs", "slurm",
          "gridengine"]
 
 

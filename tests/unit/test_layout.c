@@ -63,6 +63,8 @@ static const struct row no_nodes[] = {
     { TEXT("3/4 1/2 4294967294"), 0, 0, "nodes that wrap" },
     { TEXT("3/4 0/0"), 0, RC103, "no tasks here" },
     { TEXT("0/4 0/5"), 0, RC103, "more tasks here than there are" },
+    { TEXT("8/8 0/2"), 0, RC103, "a rank that is the size" },
+    { TEXT("5/8 2/2"), 0, RC103, "a local rank that is the local size" },
 };
 
 UNIT_ROWS(counts, "layout counts the nodes of", nodes)
@@ -104,7 +106,6 @@ static const struct row places[] = {
     { TEXT("6/8 2/4"), 3, RC_UNKNOWN, "turns that do not fill a node" },
     { TEXT("1/8 1/2"), 1, RC_UNKNOWN, "a rank below those of the first turn" },
     { TEXT("4/8 1/2"), 2, RC_UNKNOWN, "another place in the turn" },
-    { TEXT("8/8 0/2"), 2, RC_UNKNOWN, "a node that there is not" },
     { TEXT("3/5 0/2 3"), 2, RC_UNKNOWN, "an uneven layout" },
 };
 
