@@ -180,7 +180,7 @@ SCRIPT
 
 # What qrsh starts has its own host's numbers: NHOSTS=1, NSLOTS=2.
 @test "a real job's script, what qrsh starts in it and an element of an array are no tasks" {
-    printf '%s\n' "rollcall exec -- $whoami" 'echo "$NHOSTS $NSLOTS $SGE_TASK_ID $JOB_NAME"' 'rollcall show --why' > "$shared/each"
+    printf '%s\n' "rollcall exec -- $whoami" 'echo "$NHOSTS $NSLOTS $SGE_TASK_ID $JOB_NAME"' > "$shared/each"
     qsub_job -pe mpi 4 <<SCRIPT
 bash $shared/each
 qrsh -inherit -V n2 bash $shared/each
@@ -188,9 +188,7 @@ SCRIPT
     everybody nothing count=2
     said '^2 4 undefined batch.sh$'
     said '^1 2 undefined petask$'
-    [ "$(grep -c 'inside Grid Engine' "$out")" -eq 2 ] || explain "not two notes"
     qsub_job -t 3 <<< "bash $shared/each"
     everybody nothing count=1
     said '^1 1 3 batch.sh$'
-    said 'inside Grid Engine'
 }

@@ -206,8 +206,7 @@ def test_platform_is_outside(core, launcher, platform):
 
 
 # Whose names come first where nothing but the names is there: innermost first (design, and rollcall(7)).
-ORDER = ["torchrun", "openmpi", "flux", "mpich", "pmix", "pals", "lsf", "pbs", "slurm",
-         "gridengine"]
+ORDER = ["torchrun", "openmpi", "flux", "mpich", "pmix", "pals", "lsf", "pbs", "slurm"]
 
 
 def told_by_names(o, i):
