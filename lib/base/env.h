@@ -31,12 +31,6 @@ void rc_env_index(struct rc_env *env, const char *const *block);
 /* The value of a variable, or an absent slice. */
 struct rc_str rc_env_find(const struct rc_env *env, struct rc_str name);
 
-/* The same for a name of a table. */
-static inline struct rc_str rc_env_find_name(const struct rc_env *env, const struct rc_name *name)
-{
-    return rc_env_find(env, rc_name(name));
-}
-
 /* The value of the first variable, or of the second where the first is absent or empty. */
 struct rc_str rc_env_either(const struct rc_env *env, struct rc_str first, struct rc_str second);
 

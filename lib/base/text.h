@@ -18,23 +18,11 @@ struct rc_str {
 };
 
 #define RC_STR(literal) ((struct rc_str){ (literal), sizeof(literal) - 1 })
-/* A row of a table of names. */
+/* The same in a table of names. */
 /* clang-format off */
 #define RC_NAME(literal) { "" literal, sizeof(literal) - 1 }
 /* clang-format on */
 #define RC_ABSENT ((struct rc_str){ NULL, 0 })
-
-/* A name in a table: an array, because each pointer of a table is a relocation, for which every process pays that the
- * preload is loaded into. RC_NAME initialises it too. */
-struct rc_name {
-    char text[31];
-    uint8_t length;
-};
-
-static inline struct rc_str rc_name(const struct rc_name *name)
-{
-    return (struct rc_str){ name->text, name->length };
-}
 
 struct rc_str rc_str(const char *cstring);
 bool rc_str_eq(struct rc_str a, struct rc_str b);

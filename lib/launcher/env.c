@@ -40,7 +40,7 @@
 #include "launcher/hosts.h"
 #include "launcher/launcher.h"
 
-static const struct rc_name names[] = { RC_NAME("RANK"), RC_NAME("WORLD_SIZE") };
+static const struct rc_str names[] = { RC_NAME("RANK"), RC_NAME("WORLD_SIZE") };
 
 static bool refuse_half(struct rc_reader *reader, const char *what)
 {
@@ -95,12 +95,12 @@ static bool is_at_most(struct rc_reader *reader, const struct rc_number *small, 
 static bool read_numbers(struct rc_reader *reader, struct rc_number *field)
 {
     for (size_t i = 0; i < 2; i++)
-        if (!rc_env_find_name(reader->env, &names[i]).n)
-            return refuse_half(reader, rc_format(reader->arena, "%s is %s, but %s is set", names[i].text,
-                                                 rc_env_find_name(reader->env, &names[i]).p ? "empty" : "not set",
-                                                 names[1 - i].text));
-    return read_number(reader, rc_name(&names[0]), 0, &field[RC_RANK]) &&
-           read_number(reader, rc_name(&names[1]), 1, &field[RC_WORLD_SIZE]) &&
+        if (!rc_env_find(reader->env, names[i]).n)
+            return refuse_half(reader,
+                               rc_format(reader->arena, "%s is %s, but %s is set", names[i].p,
+                                         rc_env_find(reader->env, names[i]).p ? "empty" : "not set", names[1 - i].p));
+    return read_number(reader, names[0], 0, &field[RC_RANK]) &&
+           read_number(reader, names[1], 1, &field[RC_WORLD_SIZE]) &&
            read_number(reader, RC_STR("LOCAL_RANK"), 0, &field[RC_LOCAL_RANK]) &&
            read_number(reader, either(reader, RC_STR("LOCAL_WORLD_SIZE"), RC_STR("LOCAL_SIZE")), 1,
                        &field[RC_LOCAL_WORLD_SIZE]) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/gpulist.h"
 
-static const struct rc_name variables[RC_GPU_LISTS] = {
+static const struct rc_str variables[RC_GPU_LISTS] = {
 #define ROLLCALL_GPU_LIST(id, vendor, name) RC_NAME(name),
 #include "launcher/gpulist.def"
 #undef ROLLCALL_GPU_LIST
@@ -9,22 +9,22 @@ static const struct rc_name variables[RC_GPU_LISTS] = {
 
 struct rc_str rc_gpu_list_name(enum rc_gpu_list_index index)
 {
-    return rc_name(&variables[index]);
+    return variables[index];
 }
 
 struct rc_str rc_gpu_list_value(const struct rc_env *env, enum rc_gpu_list_index index)
 {
-    return rc_env_find_name(env, &variables[index]);
+    return rc_env_find(env, variables[index]);
 }
 
 unsigned rc_gpu_list_first(const struct rc_env *env)
 {
     unsigned first = 0;
 
-    while (first < RC_GPU_LISTS && !rc_env_find_name(env, &variables[first]).p)
+    while (first < RC_GPU_LISTS && !rc_env_find(env, variables[first]).p)
         first++;
     /* HIP's is applied to what ROCR's left */
-    if (first == RC_GPU_LIST_ROCR && rc_env_find_name(env, &variables[RC_GPU_LIST_HIP]).p)
+    if (first == RC_GPU_LIST_ROCR && rc_env_find(env, variables[RC_GPU_LIST_HIP]).p)
         first = RC_GPU_LIST_HIP;
     return first;
 }

@@ -104,30 +104,19 @@ enum { RC_NODE_SET_BITS = 65536 };
  * RC_LEARN_HOST_FILE, a variable's value; a family may ask for one file only. */
 bool rc_seen(struct rc_here *here, enum rc_learn what, struct rc_str path);
 
-enum { RC_VARIABLE_SIZE = 29, RC_VARIABLES_MAX = 12, RC_PROCESSES_SIZE = 96 };
+enum { RC_VARIABLES_MAX = 12, RC_PROCESSES_SIZE = 96 };
 
-/* One variable of a family and the field it speaks of. Arrays, not pointers: each pointer of a table is one relocation,
- * and every process that the preload is loaded into pays for it. */
+/* One variable of a family and the field it speaks of. One without a name ends the list. */
 struct rc_variable {
-    char name[RC_VARIABLE_SIZE];
-    uint8_t length; /* 0 ends the list */
-    uint8_t field;  /* enum rc_field */
-    bool repair;    /* frameworks read it themselves: where it contradicts the identity, rewrite it */
+    struct rc_str name; /* ends with a NUL */
+    uint8_t field;      /* enum rc_field */
+    bool repair;        /* frameworks read it themselves: where it contradicts the identity, rewrite it */
 };
 
-#define RC_VARIABLE(name, field)                \
-    {                                           \
-        "" name, sizeof(name) - 1, field, false \
-    }
-#define RC_REPAIRED(name, field)               \
-    {                                          \
-        "" name, sizeof(name) - 1, field, true \
-    }
-
-static inline struct rc_str rc_variable_name(const struct rc_variable *variable)
-{
-    return (struct rc_str){ variable->name, variable->length };
-}
+/* clang-format off */
+#define RC_VARIABLE(name, field) { RC_NAME(name), field, false }
+#define RC_REPAIRED(name, field) { RC_NAME(name), field, true }
+/* clang-format on */
 
 /* Whether srun's server, where there is one, is for a launcher's tasks. */
 enum rc_srun_server {
@@ -185,7 +174,6 @@ struct rc_launcher {
      * number 1 on, one a node, and their tasks share the cores of that one task. */
     bool has_mpidaemon;
 
-    bool repairs; /* has variables to repair */
     struct rc_variable variables[RC_VARIABLES_MAX];
 };
 
@@ -272,8 +260,7 @@ struct rc_str rc_ancestor_option(struct rc_str cmdline, const char *option);
  * bool rc_NAME_read(reader, facts)
  *     All the rest, into facts that recognise has filled. False, with a
  *     message, where the values are contradictory.
- *
- * Functions, not pointers to them: see struct rc_variable. */
+ */
 
 #define ROLLCALL_MARKER(name, variable)
 
@@ -299,8 +286,7 @@ const struct rc_launcher *rc_launcher_at(unsigned index);
 enum rc_claim rc_launcher_recognise(unsigned index, struct rc_reader *reader, struct rc_facts *facts);
 bool rc_launcher_read(unsigned index, struct rc_reader *reader, struct rc_facts *facts);
 
-/* True where the block holds any marker. Costs a few instructions a variable:
- * nearly all processes are outside of every launcher. */
+/* True where the block holds any marker: nearly all processes are outside of every launcher. */
 bool rc_launcher_marked(const char *const *block);
 
 /* The families with a marker in the environment, bit 0 for the first. */

@@ -47,13 +47,13 @@ struct daemons {
  * is that launch's: one of another launch has another name before the @. */
 static struct rc_str prrte_uri(const struct rc_env *env)
 {
-    static const struct rc_name uris[] = { RC_NAME("PMIX_SERVER_URI41"), RC_NAME("PMIX_SERVER_URI4"),
-                                           RC_NAME("PMIX_SERVER_URI2") };
+    static const struct rc_str uris[] = { RC_NAME("PMIX_SERVER_URI41"), RC_NAME("PMIX_SERVER_URI4"),
+                                          RC_NAME("PMIX_SERVER_URI2") };
     struct rc_str rest;
     struct rc_str name = rc_str_split(rc_env_get(env, "PMIX_NAMESPACE"), '@', &rest);
 
     for (size_t i = 0; rest.p && i < sizeof(uris) / sizeof(*uris); i++) {
-        struct rc_str uri = rc_env_find_name(env, &uris[i]);
+        struct rc_str uri = rc_env_find(env, uris[i]);
 
         if (rc_str_eq(rc_str_split(uri, '@', &rest), name))
             return uri;

@@ -19,8 +19,7 @@
 
 enum { NAME_SIZE = 28 };
 
-/* The variables of a platform that are left out are those that it does not have. Arrays, not pointers: see
- * struct rc_variable. */
+/* The variables of a platform that are left out are those that it does not have. */
 struct platform {
     char needs[2][NAME_SIZE]; /* both must have a value */
     char elastic[NAME_SIZE];  /* where it has a value, torchrun's agents number themselves */

@@ -5,75 +5,35 @@
 
 #define ROLLCALL_MARKER(name, variable)
 
-const struct rc_launcher *rc_launcher_at(unsigned index)
-{
-    /* addresses taken at run time: a table of pointers would need relocations */
-    switch (index) {
-#define ROLLCALL_LAUNCHER(name)    \
-    case RC_LAUNCHER_INDEX_##name: \
-        return &rc_launcher_##name;
+static const struct {
+    const struct rc_launcher *launcher;
+    enum rc_claim (*recognise)(struct rc_reader *reader, struct rc_facts *facts);
+    bool (*read)(struct rc_reader *reader, struct rc_facts *facts);
+} families[] = {
+#define ROLLCALL_LAUNCHER(name) { &rc_launcher_##name, rc_##name##_recognise, rc_##name##_read },
 #include "launcher/registry.def"
 #undef ROLLCALL_LAUNCHER
-    }
-    return NULL;
+};
+
+const struct rc_launcher *rc_launcher_at(unsigned index)
+{
+    return families[index].launcher;
 }
 
 enum rc_claim rc_launcher_recognise(unsigned index, struct rc_reader *reader, struct rc_facts *facts)
 {
-    switch (index) {
-#define ROLLCALL_LAUNCHER(name)    \
-    case RC_LAUNCHER_INDEX_##name: \
-        return rc_##name##_recognise(reader, facts);
-#include "launcher/registry.def"
-#undef ROLLCALL_LAUNCHER
-    }
-    return RC_CLAIM_ABSENT;
+    return families[index].recognise(reader, facts);
 }
 
 bool rc_launcher_read(unsigned index, struct rc_reader *reader, struct rc_facts *facts)
 {
-    switch (index) {
-#define ROLLCALL_LAUNCHER(name)    \
-    case RC_LAUNCHER_INDEX_##name: \
-        return rc_##name##_read(reader, facts);
-#include "launcher/registry.def"
-#undef ROLLCALL_LAUNCHER
-    }
-    return false;
+    return families[index].read(reader, facts);
 }
 
 #undef ROLLCALL_MARKER
 #define ROLLCALL_LAUNCHER(name)
 
 _Static_assert(RC_LAUNCHER_COUNT <= 32, "a bit each in the result of rc_launcher_marks");
-
-static bool has_name(const char *entry, const char *name)
-{
-    size_t n = 0;
-
-    while (name[n] && name[n] == entry[n])
-        n++;
-    return !name[n] && entry[n] == '=';
-}
-
-/* Nearly all variables begin with another letter, which the compiler knows without a call. */
-static bool is_marker(const char *entry)
-{
-#define ROLLCALL_MARKER(family, variable)                       \
-    if (entry[0] == #variable[0] && has_name(entry, #variable)) \
-        return true;
-#include "launcher/registry.def"
-#undef ROLLCALL_MARKER
-    return false;
-}
-
-bool rc_launcher_marked(const char *const *block)
-{
-    for (; block && *block; block++)
-        if (is_marker(*block))
-            return true;
-    return false;
-}
 
 uint32_t rc_launcher_marks(const struct rc_env *env)
 {
@@ -85,6 +45,14 @@ uint32_t rc_launcher_marks(const struct rc_env *env)
 #include "launcher/registry.def"
 #undef ROLLCALL_MARKER
     return found;
+}
+
+bool rc_launcher_marked(const char *const *block)
+{
+    struct rc_env env;
+
+    rc_env_index(&env, block);
+    return rc_launcher_marks(&env) != 0;
 }
 
 bool rc_launcher_is_alone(const struct rc_env *env, uint32_t marks)

@@ -313,7 +313,6 @@ const struct rc_launcher rc_launcher_slurm = {
     .slurm_environment = true,
     .srun_server = RC_SRUN_SERVER_OWN,
     .pmix_server = RC_PMIX_SERVER_SLURM,
-    .repairs = true,
     .variables = {
         RC_REPAIRED("SLURM_PROCID", RC_RANK),
         RC_REPAIRED("SLURM_LOCALID", RC_LOCAL_RANK),

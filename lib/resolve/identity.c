@@ -116,7 +116,6 @@ bool rc_mode_decide(const struct rc_context *context, struct rc_result *result)
 
 /* From what the launchers say to one identity that holds together. */
 
-/* arrays, not pointers: see struct rc_variable */
 static const char field_names[RC_FIELD_COUNT][20] = {
     [RC_RANK] = "rank",
     [RC_LOCAL_RANK] = "local rank",
@@ -267,8 +266,8 @@ static void reject(struct rc_plan *plan, const char *name, struct rc_str value, 
 /* Two families may read one name: PMI_RANK is Hydra's and Cray's. */
 static bool is_own(const struct rc_launcher *launcher, const char *name)
 {
-    for (const struct rc_variable *v = launcher->variables; v->length; v++)
-        if (rc_str_is(rc_str(v->name), name))
+    for (const struct rc_variable *v = launcher->variables; v->name.n; v++)
+        if (rc_str_is(v->name, name))
             return true;
     return false;
 }
@@ -276,7 +275,7 @@ static bool is_own(const struct rc_launcher *launcher, const char *name)
 /* srun's MPI plugins count as Slurm does, whatever order RANK follows. */
 static bool is_mpis_number(const struct rc_result *result, const struct rc_variable *variable, uint32_t number)
 {
-    return variable->field == RC_RANK && rc_str_starts(rc_variable_name(variable), "PMI") &&
+    return variable->field == RC_RANK && rc_str_starts(variable->name, "PMI") &&
            number == result->facts.field[RC_RANK].value;
 }
 
@@ -298,19 +297,19 @@ static const char *explain_rejected(struct rc_result *result, const struct rc_la
 static void reject_variable(struct rc_result *result, const struct rc_launcher *launcher,
                             const struct rc_variable *variable)
 {
-    struct rc_str value = rc_env_find(&result->env, rc_variable_name(variable));
+    struct rc_str value = rc_env_find(&result->env, variable->name);
     uint32_t right = result->identity.field[variable->field];
     bool rank = variable->field == RC_RANK || variable->field == RC_LOCAL_RANK || variable->field == RC_NODE_RANK;
     uint32_t number = RC_UNKNOWN;
 
-    if (rc_str_is(rc_str(variable->name), "LOCAL_RANK") && result->gpus.why)
+    if (rc_str_is(variable->name, "LOCAL_RANK") && result->gpus.why)
         right = result->gpus.device;
     /* the ranks of the launcher itself are where the identity comes from;
      * order=node and an arbitrary distribution renumber them */
-    if (launcher == result->launcher ? rank : is_own(result->launcher, variable->name))
+    if (launcher == result->launcher ? rank : is_own(result->launcher, variable->name.p))
         return;
     if (value.p && right != RC_UNKNOWN && !(rc_parse_u32(value, RC_UNKNOWN - 1, &number) && number == right))
-        reject(&result->plan, variable->name, value, explain_rejected(result, launcher, variable, right, number));
+        reject(&result->plan, variable->name.p, value, explain_rejected(result, launcher, variable, right, number));
 }
 
 /* What the plan replaces or removes was not believed either: an older
@@ -332,7 +331,7 @@ void rc_identity_list_rejected(struct rc_result *result)
     for (unsigned i = 0; i < RC_LAUNCHER_COUNT; i++) {
         const struct rc_launcher *launcher = rc_launcher_at(i);
 
-        for (const struct rc_variable *v = launcher->variables; v->length; v++)
+        for (const struct rc_variable *v = launcher->variables; v->name.n; v++)
             reject_variable(result, launcher, v);
     }
     for (unsigned i = 0; i < result->plan.count; i++)

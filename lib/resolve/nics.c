@@ -23,7 +23,7 @@ enum nic_variable { NCCL_CARDS, UCX_CARDS, NCCL_SOCKETS, GLOO_SOCKET, TENSORPIPE
  * devices does UCX use?"). gloo wants a name or a list of names, each of them one more device (torch c10d init.cpp);
  * tensorpipe a name (torch rpc tensorpipe_agent.cpp). */
 static const struct {
-    struct rc_name name;
+    struct rc_str name;
     const char *by_cards;   /* the reason, with nic=auto */
     const char *by_address; /* with addr= */
 } variables[RC_NIC_VARIABLES] = {
@@ -41,7 +41,7 @@ static const struct {
 
 struct rc_str rc_nicnames_variable(unsigned i)
 {
-    return rc_name(&variables[i].name);
+    return variables[i].name;
 }
 
 /* Cards that NCCL and UCX drive through verbs. The others have libraries of their own, which find them by themselves:

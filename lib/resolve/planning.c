@@ -133,7 +133,7 @@ static void warn_of_uneven(struct rc_result *result)
 
 /* TORCHELASTIC_USE_AGENT_STORE=True makes every rank a client of a store that
  * no process hosts: all time out (measured with torch 1.13.1). */
-static const struct rc_name torchelastic_names[] = {
+static const struct rc_str torchelastic_names[] = {
     RC_NAME("TORCHELASTIC_RUN_ID"),        RC_NAME("TORCHELASTIC_USE_AGENT_STORE"),
     RC_NAME("TORCHELASTIC_RESTART_COUNT"), RC_NAME("TORCHELASTIC_MAX_RESTARTS"),
     RC_NAME("TORCHELASTIC_ERROR_FILE"),
@@ -243,10 +243,10 @@ static void repair_variables(struct rc_result *result, const struct rc_launcher 
 {
     bool even = result->facts.min_local_size == result->facts.max_local_size;
 
-    for (const struct rc_variable *v = launcher->variables; v->length; v++) {
+    for (const struct rc_variable *v = launcher->variables; v->name.n; v++) {
         bool rank = v->field == RC_RANK || v->field == RC_LOCAL_RANK || v->field == RC_NODE_RANK;
         uint32_t right = result->identity.field[v->field];
-        struct rc_str name = rc_variable_name(v);
+        struct rc_str name = v->name;
         struct rc_str now;
         uint32_t number;
 
@@ -266,12 +266,8 @@ static void repair_variables(struct rc_result *result, const struct rc_launcher 
 
 static void repair_launchers(struct rc_result *result)
 {
-    for (unsigned i = 0; i < RC_LAUNCHER_COUNT; i++) {
-        const struct rc_launcher *launcher = rc_launcher_at(i);
-
-        if (launcher->repairs)
-            repair_variables(result, launcher);
-    }
+    for (unsigned i = 0; i < RC_LAUNCHER_COUNT; i++)
+        repair_variables(result, rc_launcher_at(i));
 }
 
 /* Lightning leaves Slurm alone in a job of that name (slurm.py, all versions). */

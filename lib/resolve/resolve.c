@@ -14,13 +14,13 @@
 
 static const char left_over[] = "left over from the task that sbatch was called in";
 
-static const struct rc_name own_names[] = {
+static const struct rc_str own_names[] = {
     RC_NAME(RC_STAMP), RC_NAME(RC_KEPT_NAME), RC_NAME(RC_ORDERED),  RC_NAME(RC_IDENTITY),
     RC_NAME(RC_PINS),  RC_NAME(RC_PINNED),    RC_NAME(RC_REPORTED),
 };
 
-static const struct rc_name masters[][2] = { { RC_NAME("MASTER_ADDR"), RC_NAME("MASTER_PORT") },
-                                             { RC_NAME("PET_MASTER_ADDR"), RC_NAME("PET_MASTER_PORT") } };
+static const struct rc_str masters[][2] = { { RC_NAME("MASTER_ADDR"), RC_NAME("MASTER_PORT") },
+                                            { RC_NAME("PET_MASTER_ADDR"), RC_NAME("PET_MASTER_PORT") } };
 
 /* A master whose port is another one is somebody's own. */
 static void unset_masters(struct rc_result *result)
@@ -28,8 +28,7 @@ static void unset_masters(struct rc_result *result)
     for (size_t i = 0; i < sizeof(masters) / sizeof(*masters); i++) {
         uint32_t port;
 
-        if (rc_parse_u32(rc_env_find_name(&result->env, &masters[i][1]), UINT16_MAX, &port) &&
-            port == result->stamp.port)
+        if (rc_parse_u32(rc_env_find(&result->env, masters[i][1]), UINT16_MAX, &port) && port == result->stamp.port)
             RC_PLAN_UNSET(result, masters[i], left_over);
     }
 }

@@ -134,7 +134,7 @@ void rc_plan_set_number(struct rc_result *result, struct rc_str name, uint32_t v
 void rc_plan_set_field(struct rc_result *result, struct rc_str name, enum rc_field field, const char *reason);
 
 /* Removes those of the names that are there. */
-void rc_plan_unset_all(struct rc_result *result, const struct rc_name *names, size_t count, const char *reason);
+void rc_plan_unset_all(struct rc_result *result, const struct rc_str *names, size_t count, const char *reason);
 
 #define RC_PLAN_UNSET(result, names, reason) \
     rc_plan_unset_all((result), (names), sizeof(names) / sizeof(*(names)), (reason))

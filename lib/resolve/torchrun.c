@@ -12,7 +12,7 @@
 
 /* torchrun reads every option's default from PET_<NAME> (argparse_util.py,
  * env): left over from another launch they would start agents inside workers. */
-static const struct rc_name torchrun_names[] = {
+static const struct rc_str torchrun_names[] = {
     RC_NAME("PET_NNODES"),      RC_NAME("PET_NODE_RANK"),    RC_NAME("PET_NPROC_PER_NODE"),
     RC_NAME("PET_MASTER_ADDR"), RC_NAME("PET_MASTER_PORT"),  RC_NAME("PET_RDZV_ID"),
     RC_NAME(RDZV_CONF),         RC_NAME("PET_RDZV_BACKEND"), RC_NAME(ENDPOINT),
@@ -43,8 +43,8 @@ static bool endpoint_is_left_over(const struct rc_result *result)
 void rc_agents_forget(struct rc_result *result, const char *reason)
 {
     /* PET_NPROC_PER_NODE may be the user's own */
-    static const struct rc_name names[] = { RC_NAME("NODE_RANK"), RC_NAME("PET_NNODES"), RC_NAME("PET_NODE_RANK"),
-                                            RC_NAME("PET_RDZV_ID") };
+    static const struct rc_str names[] = { RC_NAME("NODE_RANK"), RC_NAME("PET_NNODES"), RC_NAME("PET_NODE_RANK"),
+                                           RC_NAME("PET_RDZV_ID") };
 
     RC_PLAN_UNSET(result, names, reason);
     if (rc_str_starts(rc_env_get(&result->env, RDZV_CONF), "is_host="))
