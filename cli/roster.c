@@ -196,7 +196,7 @@ static bool follow_order(struct roster *roster)
         uint32_t tasks, before = 0;
 
         tasks = rc_netorder_find(rc_str(order), roll->node, &roll->node, &before) ? rc_netorder_tasks(roll) : 0;
-        roll->tasks = rc_str(tasks == 1 ? rc_format_number(&arena, before)
+        roll->tasks = rc_str(tasks == 1 ? rc_format(&arena, "%u", before)
                                         : rc_format(&arena, "%u-%u", before, before + tasks - 1));
         roll->addr = first;
         roll->port = i == 0 ? roll->port : 0;

@@ -39,7 +39,7 @@ static void add_number(struct line *line, uint32_t value)
     char text[16];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
 
-    add_cell(line, value == RC_UNKNOWN ? RC_ABSENT : rc_str(rc_format_number(&arena, value)));
+    add_cell(line, value == RC_UNKNOWN ? RC_ABSENT : rc_str(rc_format(&arena, "%u", value)));
 }
 
 static uint32_t rank_of(const struct rc_result *result)
@@ -60,8 +60,7 @@ static struct rc_str seen_gpu(const struct rc_result *result, struct rc_arena *a
 
     if (list.p)
         return device < rc_str_pieces(list, ',') ? rc_gpu_list_at(list, device) : RC_ABSENT;
-    return device < rc_node_gpus() && rc_node_gpus() != RC_UNKNOWN ? rc_str(rc_format_number(arena, device))
-                                                                   : RC_ABSENT;
+    return device < rc_node_gpus() && rc_node_gpus() != RC_UNKNOWN ? rc_str(rc_format(arena, "%u", device)) : RC_ABSENT;
 }
 
 static struct rc_str own_gpu(const struct rc_result *result, struct rc_arena *arena)

@@ -77,7 +77,7 @@ static bool mark_pinned(struct shim_pin *pin, const struct rc_env *env, struct s
     pin->plan.entry[0] = (struct rc_plan_entry){
         .action = RC_SET,
         .name = RC_STR(RC_PINNED),
-        .value = rc_format_number(&arena, pin->local_rank),
+        .value = rc_format(&arena, "%u", pin->local_rank),
     };
     changed = shim_table_apply(table, environ, env, &pin->plan);
     if (changed)

@@ -67,7 +67,7 @@ static const char *list_ids(const struct rc_messages *messages, struct rc_arena 
 
 static const char *format_count(uint32_t number, struct rc_arena *arena)
 {
-    return number != RC_UNKNOWN && number > 0 ? rc_format_number(arena, number) : "null";
+    return number != RC_UNKNOWN && number > 0 ? rc_format(arena, "%u", number) : "null";
 }
 
 /* The step's identity was set, or refused. Without log=json nothing. */

@@ -25,15 +25,16 @@ bool rc_str_eq(struct rc_str a, struct rc_str b)
     return true;
 }
 
+bool rc_str_is(struct rc_str a, const char *cstring)
+{
+    return rc_str_eq(a, rc_str(cstring));
+}
+
 bool rc_str_starts(struct rc_str a, const char *prefix)
 {
-    size_t i = 0;
+    size_t n = rc_str(prefix).n;
 
-    if (!a.p)
-        return false;
-    while (prefix[i] && i < a.n && prefix[i] == a.p[i])
-        i++;
-    return !prefix[i];
+    return a.n >= n && rc_str_is((struct rc_str){ a.p, n }, prefix);
 }
 
 bool rc_str_ends(struct rc_str a, const char *suffix)
@@ -41,17 +42,6 @@ bool rc_str_ends(struct rc_str a, const char *suffix)
     size_t n = rc_str(suffix).n;
 
     return a.n >= n && rc_str_is((struct rc_str){ a.p + a.n - n, n }, suffix);
-}
-
-bool rc_str_is(struct rc_str a, const char *cstring)
-{
-    size_t i = 0;
-
-    if (!a.p)
-        return false;
-    while (i < a.n && cstring[i] && cstring[i] == a.p[i])
-        i++;
-    return i == a.n && !cstring[i];
 }
 
 unsigned rc_str_which(struct rc_str text, const char *words)
@@ -75,12 +65,10 @@ uint32_t rc_str_pieces(struct rc_str s, char separator)
 
 struct rc_str rc_str_base_name(struct rc_str path)
 {
-    struct rc_str base = path;
+    struct rc_str base;
 
-    for (size_t i = 0; i < path.n; i++)
-        if (path.p[i] == '/')
-            base = (struct rc_str){ path.p + i + 1, path.n - i - 1 };
-    return base;
+    rc_str_split_last(path, '/', &base);
+    return base.p ? base : path;
 }
 
 bool rc_is_printable(char c)
@@ -178,37 +166,6 @@ static void put_quoted(struct rc_arena *arena, struct rc_str s)
         put_string(arena, "...");
 }
 
-/* Returns the text from start on. Where it did not fit, takes it back and returns "". */
-static const char *finish_text(struct rc_arena *arena, size_t start)
-{
-    if (arena->used == arena->size) /* an empty text has no room for its NUL */
-        arena->full = true;
-    if (arena->full) {
-        arena->used = start;
-        return "";
-    }
-    arena->base[arena->used++] = '\0';
-    return arena->base + start;
-}
-
-const char *rc_format_number(struct rc_arena *arena, uint64_t value)
-{
-    size_t start = arena->used;
-
-    if (!arena->full)
-        put_number(arena, value);
-    return finish_text(arena, start);
-}
-
-const char *rc_copy(struct rc_arena *arena, struct rc_str text)
-{
-    size_t start = arena->used;
-
-    if (!arena->full)
-        put_bytes(arena, text.p, text.n);
-    return finish_text(arena, start);
-}
-
 /* One directive, from after its percent sign on. Returns its last character. */
 static const char *put_argument(struct rc_arena *arena, const char *directive, va_list *args)
 {
@@ -257,7 +214,14 @@ const char *rc_format_list(struct rc_arena *arena, const char *format, va_list a
         format = put_argument(arena, format + 1, &rest);
     }
     va_end(rest);
-    return finish_text(arena, start);
+    if (arena->used == arena->size) /* an empty text has no room for its NUL */
+        arena->full = true;
+    if (arena->full) {
+        arena->used = start;
+        return "";
+    }
+    arena->base[arena->used++] = '\0';
+    return arena->base + start;
 }
 
 const char *rc_format(struct rc_arena *arena, const char *format, ...)
@@ -269,6 +233,11 @@ const char *rc_format(struct rc_arena *arena, const char *format, ...)
     text = rc_format_list(arena, format, args);
     va_end(args);
     return text;
+}
+
+const char *rc_copy(struct rc_arena *arena, struct rc_str text)
+{
+    return rc_format(arena, "%pS", &text);
 }
 
 bool rc_parse_u64(struct rc_str s, uint64_t max, uint64_t *value)

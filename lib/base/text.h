@@ -72,9 +72,6 @@ const char *rc_format(struct rc_arena *arena, const char *format, ...) __attribu
 const char *rc_format_list(struct rc_arena *arena, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
-/* The same as "%llu": most of what a plan sets is a number alone. */
-const char *rc_format_number(struct rc_arena *arena, uint64_t value);
-
 /* The same as "%pS". */
 const char *rc_copy(struct rc_arena *arena, struct rc_str text);
 

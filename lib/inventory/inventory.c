@@ -58,7 +58,7 @@ static struct rc_str find_component(const struct rc_env *env, struct rc_arena *a
     if (!rc_env_get(env, "SLURM_HET_SIZE").n || !node.n)
         return RC_ABSENT;
     if (rc_slurmcomponents_read(env, &components) && rc_slurmcomponents_find(&components, node, &position))
-        return rc_str(rc_format_number(arena, position.component));
+        return rc_str(rc_format(arena, "%u", position.component));
     return rc_str(rc_copy(arena, node));
 }
 

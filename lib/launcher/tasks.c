@@ -34,7 +34,7 @@ static void write_open(struct rc_runs *runs)
     if (run->nodes == 0)
         return;
     rc_join(runs->arena);
-    rc_format_number(runs->arena, run->first);
+    rc_format(runs->arena, "%u", run->first);
     if (run->nodes > 1) {
         rc_join(runs->arena);
         rc_format(runs->arena, "-%u", run->first + run->nodes - 1);

@@ -352,7 +352,7 @@ static void warn_left_over(struct rc_result *result)
     struct rc_str addr = rc_env_get(&result->env, "MASTER_ADDR");
     struct rc_str port = rc_env_get(&result->env, "MASTER_PORT");
 
-    if (rc_str_is(addr, master->addr) && rc_str_is(port, rc_format_number(&result->arena, master->port)))
+    if (rc_str_is(addr, master->addr) && rc_str_is(port, rc_format(&result->arena, "%u", (uint32_t)master->port)))
         return;
     rc_say(&result->messages, RC417,
            "MASTER_ADDR was %pQ and MASTER_PORT %pQ, of %s, whose task this is not; they are %s and %u "

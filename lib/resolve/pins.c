@@ -102,7 +102,7 @@ static const char placement[] = "the placement of the node's tasks"; /* the sour
 static void set_threads(struct rc_result *result, uint32_t cores)
 {
     if (!rc_env_get(&result->env, "OMP_NUM_THREADS").p)
-        rc_plan_set(result, RC_STR("OMP_NUM_THREADS"), rc_format_number(&result->arena, cores), placement,
+        rc_plan_set(result, RC_STR("OMP_NUM_THREADS"), rc_format(&result->arena, "%u", cores), placement,
                     "a thread for each core");
 }
 

@@ -63,7 +63,7 @@ void rc_plan_keep(struct rc_result *result, struct rc_str name, const char *reas
 void rc_plan_set_number(struct rc_result *result, struct rc_str name, uint32_t value, const char *source,
                         const char *reason)
 {
-    const char *text = rc_format_number(&result->arena, value);
+    const char *text = rc_format(&result->arena, "%u", value);
     struct rc_str now = rc_plan_set(result, name, text, source, reason);
 
     if (now.p && !rc_str_is(now, text))

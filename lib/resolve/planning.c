@@ -205,7 +205,7 @@ static const char *told_or_set(struct rc_result *result)
 static void set_master_names(struct rc_result *result)
 {
     const struct rc_master *master = &result->master;
-    const char *port = rc_format_number(&result->arena, master->port);
+    const char *port = rc_format(&result->arena, "%u", (uint32_t)master->port);
 
     if (master->is_shared)
         rc_plan_keep(result, RC_STR("MASTER_ADDR"), "this step is one of several, which meet there");
@@ -231,7 +231,7 @@ static bool is_told(struct rc_result *result, enum rc_field field)
 
     return field != RC_NNODES || !facts->nnodes_derived ||
            rc_str_is(rc_env_get(&result->env, "SLURM_JOB_NUM_NODES"),
-                     rc_format_number(&result->arena, facts->field[RC_NNODES].value));
+                     rc_format(&result->arena, "%u", facts->field[RC_NNODES].value));
 }
 
 /* What frameworks read of a launcher's own variables, where it contradicts the identity. Of the innermost launcher

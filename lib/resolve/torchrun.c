@@ -217,7 +217,7 @@ static void warn_argument(struct rc_result *result, const char *option, struct r
 
 static const char *number(struct rc_result *result, uint32_t value)
 {
-    return rc_format_number(&result->arena, value);
+    return rc_format(&result->arena, "%u", value);
 }
 
 static void check_node_rank(struct rc_result *result, const struct arguments *arguments, const char *option,
@@ -326,7 +326,7 @@ void rc_agents_plan(const struct rc_context *context, struct rc_result *result)
                           "nodes of the job");
         rc_plan_set(result, RC_STR("PET_MASTER_ADDR"), result->master.addr, result->master.addr_source,
                     "the host of node 0");
-        rc_plan_set(result, RC_STR("PET_MASTER_PORT"), rc_format_number(&result->arena, result->master.port),
+        rc_plan_set(result, RC_STR("PET_MASTER_PORT"), rc_format(&result->arena, "%u", (uint32_t)result->master.port),
                     result->master.port_source, "the same port on all nodes");
         plan_meeting(result, &arguments);
         plan_endpoint(result);

@@ -249,24 +249,3 @@ UNIT_TEST(spells_numbers, "numbers are spelled as the C library does")
         assert_string_equal(rc_format(&arena, "%llu", (unsigned long long)values[i]), expected);
     }
 }
-
-/* A number alone is what "%llu" makes of it, with room and without. */
-UNIT_TEST(spells_number_alone, "a number alone")
-{
-    static const uint64_t values[] = { 0, 10, 65535 };
-
-    for (size_t i = 0; i < UNIT_COUNT(values); i++) {
-        for (size_t size = 1; size < 16; size++) {
-            char text[16];
-            struct rc_arena alone = { .base = unit_guard_memory(size), .size = size };
-            struct rc_arena formatted = { .base = text, .size = size };
-
-            for (unsigned k = 0; k < 2; k++) {
-                assert_string_equal(rc_format_number(&alone, values[i]),
-                                    rc_format(&formatted, "%llu", (unsigned long long)values[i]));
-                assert_int_equal(alone.used, formatted.used);
-                assert_int_equal(alone.full, formatted.full);
-            }
-        }
-    }
-}
