@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 
-enum { GROUPS = RC_IPV6_BYTES / 2, GROUP_DIGITS = 4 };
+enum { GROUP_DIGITS = 4, NOWHERE = RC_IPV6_BYTES + 1 };
 
 static bool read_ipv4(struct rc_str text, uint8_t *byte)
 {
@@ -38,59 +38,40 @@ static bool read_group(struct rc_str text, uint8_t *byte)
     return true;
 }
 
-/* Reads groups into at most `room` bytes; an IPv4 address may replace the last two.
- * Returns the number of bytes, 0 for an empty text, or -1 where the text is wrong. */
-static int read_groups(struct rc_str text, uint8_t *byte, int room)
+/* Groups between colons. "::", once, replaces one group at least; an IPv4 address may replace the last two.
+ * byte is all 0 before. */
+static bool read_ipv6(struct rc_str text, uint8_t byte[RC_IPV6_BYTES])
 {
-    int used = 0;
+    unsigned used = 0;
+    unsigned gap = NOWHERE;
 
-    if (text.n == 0)
-        return 0;
+    if (rc_str_starts(text, "::")) /* elsewhere its first colon ends a group */
+        text = (struct rc_str){ text.p + 1, text.n - 1 };
+    else if (rc_str_starts(text, ":"))
+        return false;
     while (text.p) {
         struct rc_str group = rc_str_split(text, ':', &text);
 
-        if (!text.p && used + RC_IPV4_BYTES <= room && read_ipv4(group, byte + used))
-            return used + RC_IPV4_BYTES;
-        if (used + 2 > room || !read_group(group, byte + used))
-            return -1;
-        used += 2;
-    }
-    return used;
-}
-
-/* Splits the text at its first "::". False where it has none. */
-static bool split_gap(struct rc_str text, struct rc_str *front, struct rc_str *back)
-{
-    for (size_t i = 0; i + 1 < text.n; i++) {
-        if (text.p[i] == ':' && text.p[i + 1] == ':') {
-            *front = (struct rc_str){ text.p, i };
-            *back = (struct rc_str){ text.p + i + 2, text.n - i - 2 };
-            return true;
+        if (group.n == 0 && text.p && gap == NOWHERE) {
+            gap = used;
+            if (text.n == 0)
+                break;
+        } else if (!text.p && used + RC_IPV4_BYTES <= RC_IPV6_BYTES && read_ipv4(group, byte + used)) {
+            used += RC_IPV4_BYTES;
+        } else if (used + 2 <= RC_IPV6_BYTES && read_group(group, byte + used)) {
+            used += 2;
+        } else {
+            return false;
         }
     }
-    return false;
-}
-
-static bool read_ipv6(struct rc_str text, uint8_t byte[RC_IPV6_BYTES])
-{
-    uint8_t tail[RC_IPV6_BYTES];
-    struct rc_str front, back;
-    int head_size, tail_size;
-
-    if (!split_gap(text, &front, &back))
-        return text.n != 0 && read_groups(text, byte, RC_IPV6_BYTES) == RC_IPV6_BYTES;
-    head_size = read_groups(front, byte, RC_IPV6_BYTES);
-    tail_size = read_groups(back, tail, RC_IPV6_BYTES);
-    /* "::" replaces one group at least, and only an IPv4 address may follow it */
-    if (head_size < 0 || tail_size < 0 || head_size + tail_size > RC_IPV6_BYTES - 2)
+    if (gap == NOWHERE)
+        return used == RC_IPV6_BYTES;
+    if (used > RC_IPV6_BYTES - 2)
         return false;
-    for (size_t i = 0; i < front.n; i++)
-        if (front.p[i] == '.')
-            return false;
-    for (int i = head_size; i < RC_IPV6_BYTES - tail_size; i++)
+    for (unsigned i = used; i-- > gap;) {
+        byte[RC_IPV6_BYTES - used + i] = byte[i];
         byte[i] = 0;
-    for (int i = 0; i < tail_size; i++)
-        byte[RC_IPV6_BYTES - tail_size + i] = tail[i];
+    }
     return true;
 }
 
