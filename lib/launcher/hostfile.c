@@ -40,7 +40,7 @@ static bool is_host(struct rc_str name)
     return true;
 }
 
-/* Takes the next entry off *rest. At the end true, with an absent host. */
+/* Takes the next entry off *rest. At the end true, with an absent host; false, with its host, for what is none. */
 static bool next_entry(struct rc_str *rest, enum rc_hostfile_format format, struct entry *entry)
 {
     struct rc_netaddr address;
@@ -64,76 +64,43 @@ static bool next_entry(struct rc_str *rest, enum rc_hostfile_format format, stru
            (format != RC_HOSTFILE_PAIRS || rc_parse_u32(next_word(rest), RC_MAX_TASKS, &entry->slots));
 }
 
-/* A walk over the entries that knows for each whether its host is a new one. */
-struct walk {
-    const struct rc_hostfile *file;
-    struct rc_str rest;
-    struct rc_str last;
-    struct entry entry;
-    uint64_t work;
-    uint32_t slots; /* of the entries so far, this one included */
-    uint32_t hosts; /* different ones so far, this one included */
-    bool is_new;
-    bool good;
-};
-
-static struct walk walk_start(const struct rc_hostfile *file)
+/* Whether an entry before this one has its host. The filter says so at once for nearly all that have not; else the text
+ * is looked through from its beginning, *work bytes of it so far. */
+static bool was_named(const struct rc_hostfile *file, struct rc_str host, uint64_t *filter, uint64_t *work)
 {
-    for (size_t i = 0; i < RC_HOSTFILE_BITS / 64; i++)
-        file->filter[i] = 0;
-    return (struct walk){ .file = file, .rest = file->text, .good = true };
-}
-
-/* Whether the entries before this one have its host. The filter says so at once for nearly all that have not, and one
- * host's entries mostly follow each other; else the text is looked through from its beginning. */
-static bool was_named(struct walk *walk)
-{
-    struct rc_str name = walk->entry.host;
-    struct rc_str rest = walk->file->text;
-    uint32_t bit = (uint32_t)(rc_hash(name.p, name.n) % RC_HOSTFILE_BITS);
-    uint64_t *word = &walk->file->filter[bit / 64];
+    struct rc_str rest = file->text;
+    uint32_t bit = (uint32_t)(rc_hash(host.p, host.n) % RC_HOSTFILE_BITS);
     struct entry entry;
     bool found = false;
 
-    if (rc_str_eq(walk->last, name))
-        return true;
-    if (!(*word >> bit % 64 & 1)) {
-        *word |= (uint64_t)1 << bit % 64;
+    if (!(filter[bit / 64] >> bit % 64 & 1)) {
+        filter[bit / 64] |= (uint64_t)1 << bit % 64;
         return false;
     }
-    while (!found && next_entry(&rest, walk->file->format, &entry) && entry.host.p != name.p)
-        found = rc_str_eq(entry.host, name);
-    walk->work += (uint64_t)(entry.host.p - walk->file->text.p);
+    while (!found && next_entry(&rest, file->format, &entry) && entry.host.p != host.p)
+        found = rc_str_eq(entry.host, host);
+    *work += (uint64_t)(entry.host.p - file->text.p);
     return found;
-}
-
-/* False at the end, or where something is wrong (walk->good). */
-static bool walk_on(struct walk *walk)
-{
-    walk->last = walk->entry.host;
-    walk->good = next_entry(&walk->rest, walk->file->format, &walk->entry);
-    if (!walk->good || !walk->entry.host.p)
-        return false;
-    walk->is_new = !was_named(walk);
-    walk->hosts += walk->is_new;
-    walk->good = walk->entry.slots <= RC_MAX_TASKS - walk->slots && walk->work <= RC_HOSTFILE_WORK;
-    walk->slots += walk->good ? walk->entry.slots : 0;
-    return walk->good;
 }
 
 bool rc_hostfile_read(struct rc_str text, enum rc_hostfile_format format, uint64_t *filter, struct rc_hostfile *out)
 {
-    struct rc_hostfile file = { .text = text, .format = format, .filter = filter };
-    struct walk walk = walk_start(&file);
+    struct rc_hostfile file = { .text = text, .format = format };
+    struct rc_str rest = text;
+    struct entry entry;
+    uint64_t work = 0;
 
-    if (!text.p)
+    for (size_t i = 0; i < RC_HOSTFILE_BITS / 64; i++)
+        filter[i] = 0;
+    while (next_entry(&rest, format, &entry) && entry.host.p) {
+        file.repeats = file.repeats || was_named(&file, entry.host, filter, &work);
+        if (entry.slots > RC_MAX_TASKS - file.slots || work > RC_HOSTFILE_WORK)
+            return false;
+        file.slots += entry.slots;
+        file.hosts++;
+    }
+    if (entry.host.p || file.hosts == 0)
         return false;
-    while (walk_on(&walk))
-        ;
-    if (!walk.good || walk.hosts == 0)
-        return false;
-    file.hosts = walk.hosts;
-    file.slots = walk.slots;
     *out = file;
     return true;
 }
@@ -172,78 +139,44 @@ static bool is_same_host(struct rc_str a, struct rc_str b)
 
 uint32_t rc_hostfile_find(const struct rc_hostfile *file, struct rc_str name)
 {
-    struct walk walk = walk_start(file);
+    struct rc_str rest = file->text;
     uint32_t alike = RC_UNKNOWN;
     bool several = false;
+    struct entry entry;
 
-    while (walk_on(&walk)) {
-        if (!walk.is_new)
-            continue;
-        if (rc_str_eq(walk.entry.host, name))
-            return walk.hosts - 1;
-        if (is_same_host(walk.entry.host, name)) {
+    for (uint32_t i = 0; i < file->hosts && next_entry(&rest, file->format, &entry); i++) {
+        if (rc_str_eq(entry.host, name))
+            return i;
+        if (is_same_host(entry.host, name)) {
             several = alike != RC_UNKNOWN;
-            alike = walk.hosts - 1;
+            alike = i;
         }
     }
     return several ? RC_UNKNOWN : alike;
 }
 
-static void note_size(struct rc_hostfile_place *place, uint32_t slots)
-{
-    if (slots < place->smallest)
-        place->smallest = slots;
-    if (slots > place->largest)
-        place->largest = slots;
-}
-
-/* One pass over the runs of entries with the same host. Where each host's entries
- * follow each other, there are as many runs as hosts. */
-static void count_slots(const struct rc_hostfile *file, uint32_t slot, struct rc_hostfile_place *place)
-{
-    struct rc_str rest = file->text;
-    struct rc_str last = RC_ABSENT;
-    struct entry entry;
-    uint32_t slots = 0; /* of the entries so far */
-    uint32_t run = 0;   /* of the host's entries so far */
-    uint32_t runs = 0;
-
-    place->smallest = RC_UNKNOWN;
-    while (next_entry(&rest, file->format, &entry) && entry.host.p) {
-        if (!rc_str_eq(entry.host, last)) {
-            if (runs++)
-                note_size(place, run);
-            if (rc_str_eq(entry.host, place->host))
-                place->slots_before = slots;
-            run = 0;
-        }
-        if (rc_str_eq(entry.host, place->host)) {
-            place->local_slots += entry.slots;
-            if (slots < slot)
-                place->local += slot - slots < entry.slots ? slot - slots : entry.slots;
-        }
-        run += entry.slots;
-        slots += entry.slots;
-        last = entry.host;
-    }
-    note_size(place, run);
-    if (runs != file->hosts)
-        place->slots_before = place->smallest = place->largest = RC_UNKNOWN;
-}
-
 bool rc_hostfile_place(const struct rc_hostfile *file, uint32_t slot, struct rc_hostfile_place *out)
 {
-    struct walk walk = walk_start(file);
+    struct rc_hostfile_place place = { .smallest = RC_UNKNOWN };
+    struct rc_str rest = file->text;
+    struct entry entry;
+    uint32_t before = 0;
 
-    while (walk_on(&walk)) {
-        if (slot < walk.slots) {
-            struct rc_hostfile_place place = { .host = walk.entry.host };
-
-            place.index = rc_hostfile_find(file, place.host);
-            count_slots(file, slot, &place);
-            *out = place;
-            return true;
+    for (uint32_t i = 0; i < file->hosts && next_entry(&rest, file->format, &entry); i++) {
+        if (slot >= before && slot - before < entry.slots) {
+            place.host = entry.host;
+            place.index = i;
+            place.local = slot - before;
+            place.local_slots = entry.slots;
         }
+        if (entry.slots < place.smallest)
+            place.smallest = entry.slots;
+        if (entry.slots > place.largest)
+            place.largest = entry.slots;
+        before += entry.slots;
     }
-    return false;
+    if (!place.host.p)
+        return false;
+    *out = place;
+    return true;
 }

@@ -32,25 +32,22 @@ uint32_t rc_hostlist_find(struct rc_str list, struct rc_str name);
 /* Likewise of a node that may call itself by a long name, of which the list has the short one. */
 uint32_t rc_hostlist_find_node(struct rc_str list, struct rc_str name);
 
-/* Lists of hosts as sites' launchers write them, one entry after the other.
- *
- * A host may be in several entries, one for each of its tasks, and they need not follow each other. What counts is the
- * different hosts, in the order in which each is named first. Nothing is copied: a name is a piece of the text. */
+/* Lists of hosts as sites' launchers write them, one entry after the other. Nothing is copied: a name is a piece of the
+ * text. */
 
 enum rc_hostfile_format {
     /* A file with an entry a line, its host first: "n1" (PBS_NODEFILE, a line a slot), "n1:2" (Hydra). What follows the
      * host is not read: of Hydra's only the first host is asked for. Empty lines and all after a # are no entries. */
     RC_HOSTFILE_LINES,
-    RC_HOSTFILE_WORDS, /* "n1 n1 n2", as LSB_HOSTS */
     RC_HOSTFILE_PAIRS, /* "n1 2 n2 1", as LSB_MCPU_HOSTS */
 };
 
 struct rc_hostfile {
     struct rc_str text;
     enum rc_hostfile_format format;
-    uint32_t hosts;   /* different ones */
-    uint32_t slots;   /* of all entries; one each but for pairs */
-    uint64_t *filter; /* the caller's scratch */
+    uint32_t hosts; /* entries, which have different hosts unless it repeats one */
+    uint32_t slots; /* of all entries; one each but for pairs */
+    bool repeats;
 };
 
 enum {
@@ -58,28 +55,26 @@ enum {
     RC_HOSTFILE_WORK = 1 << 27, /* bytes compared before a list is given up as hostile */
 };
 
-/* Reads and checks all of a list; filter is scratch of RC_HOSTFILE_BITS bits (struct rc_reader's node_set), which the
- * functions below use again. False, with *out untouched, where it names no host, where a name is none (a path, a
- * pattern), where slots are no number or more than RC_MAX_TASKS, or where hosts are so far apart from their other
- * entries that it would take too long. */
+/* Reads and checks all of a list; filter is scratch of RC_HOSTFILE_BITS bits (struct rc_reader's node_set). False, with
+ * *out untouched, where it names no host, where a name is none (a path, a pattern), where slots are no number or more
+ * than RC_MAX_TASKS, or where it has so many hosts that it would take too long. */
 bool rc_hostfile_read(struct rc_str text, enum rc_hostfile_format format, uint64_t *filter, struct rc_hostfile *out);
 
 /* The host of the first entry, with nothing after it looked at; absent where it is none. */
 struct rc_str rc_hostfile_first(struct rc_str text, enum rc_hostfile_format format);
 
-/* The index of the host that goes by that name ("n1" and "N1.cluster.example" are one, two addresses never); RC_UNKNOWN
- * if it is not there, or if the name fits two of them. */
+/* The index of the entry whose host goes by that name ("n1" and "N1.cluster.example" are one, two addresses never);
+ * RC_UNKNOWN if it is not there, or if the name fits two of them. */
 uint32_t rc_hostfile_find(const struct rc_hostfile *file, struct rc_str name);
 
 /* Where a slot is, counted from 0 in the order of the text. */
 struct rc_hostfile_place {
     struct rc_str host;
-    uint32_t index;        /* of the host */
-    uint32_t local;        /* slots before it on that host */
-    uint32_t local_slots;  /* of that host */
-    uint32_t slots_before; /* of the hosts before that one; these three are RC_UNKNOWN */
-    uint32_t smallest;     /* of all hosts' slots,          where a host's entries do */
-    uint32_t largest;      /*                               not follow each other */
+    uint32_t index;       /* of its entry */
+    uint32_t local;       /* slots before it in that entry */
+    uint32_t local_slots; /* of that entry */
+    uint32_t smallest;    /* of all entries' slots */
+    uint32_t largest;
 };
 
 /* False, with *out untouched, if there are not so many slots. */

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* schedulers.c - a task that LSF's blaunch started.
  *
- * LSF_PM_TASKID counts the tasks of a blaunch from 1; LSB_DJOB_NUMPROC is the number of the job's slots. LSB_HOSTS has
- * a word for each slot; a job with too many for one variable has LSB_MCPU_HOSTS only, "n1 2 n2 2". A job script has
- * them too, but no LSF_PM_TASKID: it is no task.
+ * LSF_PM_TASKID counts the tasks of a blaunch from 1; LSB_DJOB_NUMPROC is the number of the job's slots. LSB_MCPU_HOSTS
+ * has each host with its slots, "n1 2 n2 2"; LSB_HOSTS says the same with a word for each slot, in jobs that are not
+ * too large for it. A job script has them too, but no LSF_PM_TASKID: it is no task.
  *
  * The rule:
  * - rank = LSF_PM_TASKID - 1, size = LSB_DJOB_NUMPROC;
  * - blaunch without a list of hosts starts a task for each slot, in the order of the list: the slots before this one on
- *   the same host make its local rank, the different hosts, in the order of their first slots, the nodes;
+ *   its host make its local rank, the order of the hosts the nodes. A list that names a host twice is refused (RC105);
  * - so the list has as many slots as the size (RC103), and the slot of this task is on this very node, if the list has
  *   this node by its own name (RC114): blaunch -z and -u choose other hosts, which no variable names;
  * - rank 0 is on the host of the first slot. It compares that with its own addresses.
  * Source: prrte src/mca/ess/lsf (counted from 1); IBM Spectrum LSF 10.1, environment variables and blaunch(1); OpenLava
- * lib/lib.rexec.c, where LSF_PM_TASKID is the number that the parallel job has given to the task. */
+ * lib/lib.rexec.c, where LSF_PM_TASKID is the number that the parallel job has given to the task; mpich
+ * src/pm/hydra/tools/bootstrap/external/lsf_query_node_list.c, which reads LSB_MCPU_HOSTS alone. */
 #include "launcher/hosts.h"
 #include "launcher/launcher.h"
-#include "launcher/layout.h"
 
 enum rc_claim rc_lsf_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {
@@ -43,25 +43,21 @@ enum rc_claim rc_lsf_recognise(struct rc_reader *reader, struct rc_facts *facts)
 
 static bool read_slots(struct rc_reader *reader, const struct rc_facts *facts, struct rc_hostfile *slots)
 {
-    struct rc_str words = rc_env_get(reader->env, "LSB_HOSTS");
-    struct rc_str pairs = rc_env_get(reader->env, "LSB_MCPU_HOSTS");
-    const char *name = words.n ? "LSB_HOSTS" : "LSB_MCPU_HOSTS";
-    struct rc_str text = words.n ? words : pairs;
+    struct rc_str text = rc_env_get(reader->env, "LSB_MCPU_HOSTS");
 
     if (!text.n)
-        return rc_say(reader->messages, RC102,
-                      "LSF_PM_TASKID is set but LSB_HOSTS and LSB_MCPU_HOSTS are not; nothing is set; pass the "
-                      "launcher's whole environment to the command");
-    if (!rc_hostfile_read(text, words.n ? RC_HOSTFILE_WORDS : RC_HOSTFILE_PAIRS, reader->node_set, slots))
+        return rc_missing(reader, "LSF_PM_TASKID", "LSB_MCPU_HOSTS");
+    if (!rc_hostfile_read(text, RC_HOSTFILE_PAIRS, reader->node_set, slots) || slots->repeats)
         return rc_say(reader->messages, RC105,
-                      "%s is %pQ, not a list such as %s; nothing is set; unset it if it was exported by hand", name,
-                      &text, words.n ? "n1 n1 n2" : "n1 2 n2 1");
+                      "LSB_MCPU_HOSTS is %pQ, not a list with each host once, such as n1 2 n2 1; nothing is set; "
+                      "unset it if it was exported by hand",
+                      &text);
     if (slots->slots == facts->field[RC_WORLD_SIZE].value)
         return true;
     return rc_say(reader->messages, RC103,
-                  "%s has %u slots, but LSB_DJOB_NUMPROC is %u; nothing is set; start the command with "
+                  "LSB_MCPU_HOSTS has %u slots, but LSB_DJOB_NUMPROC is %u; nothing is set; start the command with "
                   "blaunch again",
-                  name, slots->slots, facts->field[RC_WORLD_SIZE].value);
+                  slots->slots, facts->field[RC_WORLD_SIZE].value);
 }
 
 /* Whether this node is, by its own name, another one of the list. */
@@ -91,12 +87,7 @@ static void fill_place(struct rc_facts *facts, const struct rc_hostfile *slots, 
     field[RC_NNODES] = (struct rc_number){ slots->hosts, "hosts of the slots" };
     facts->min_local_size = place->smallest;
     facts->max_local_size = place->largest;
-    if (place->slots_before == RC_UNKNOWN) {
-        /* a host's slots do not follow each other: as far as this one can tell */
-        rc_layout_spread(facts);
-    } else {
-        facts->node_order_rank = (struct rc_number){ place->slots_before + place->local, "order of the slots" };
-    }
+    facts->node_order_rank = field[RC_RANK];
 }
 
 bool rc_lsf_read(struct rc_reader *reader, struct rc_facts *facts)
@@ -191,9 +182,8 @@ static bool from_file(struct rc_reader *reader, struct rc_facts *facts, const st
     uint32_t node = facts->field[RC_RANK].value;
     uint32_t here = RC_UNKNOWN;
 
-    if (file->slots != file->hosts)
-        return refuse_several(
-            reader, rc_format(reader->arena, "PBS_NODEFILE has %u slots on %u hosts", file->slots, file->hosts));
+    if (file->repeats)
+        return refuse_several(reader, "PBS_NODEFILE names a host several times");
     if (rc_seen(reader->here, RC_LEARN_HOST, RC_ABSENT))
         here = rc_hostfile_find(file, reader->here->host);
     if (here != RC_UNKNOWN && here != node)

@@ -121,12 +121,12 @@ def pals(rng, layout):
 
 
 def lsf(rng, layout):
-    """blaunch: a task for each word of LSB_HOSTS."""
-    where = layout.where
+    """blaunch: a task for each slot, host by host."""
     return written(layout, lambda node, local, rank: {
         "LSB_JOBID": str(layout.job), "LSB_DJOB_NUMPROC": str(layout.size), "LSF_PM_TASKID": str(rank + 1),
-        "LSB_HOSTS": " ".join(layout.hosts[where[r]] for r in range(layout.size)), "@host": layout.hosts[node],
-    }, firm=even(layout) or layout.distribution == "block")
+        "LSB_MCPU_HOSTS": " ".join(f"{host} {len(ranks)}" for host, ranks in zip(layout.hosts, layout.ranks)),
+        "@host": layout.hosts[node],
+    })
 
 
 def pbs(rng, layout):
@@ -255,7 +255,7 @@ FAMILIES = {
     "mpich": Family(hydra, (*MPI, "plane"), (), 2),
     "flux": Family(flux, MPI, ("flux-shell 120259084288",), 1.5),
     "pals": Family(pals, MPI, ("palsd",), 7),
-    "lsf": Family(lsf, (*MPI, "arbitrary"), ("/opt/lsf/bin/res -d /opt/lsf/conf",), 9),
+    "lsf": Family(lsf, ("block",), ("/opt/lsf/bin/res -d /opt/lsf/conf",), 9),
     "pbs": Family(pbs, ("one a node",), ("/opt/pbs/sbin/pbs_mom",), 10),
     "slurm": Family(slurm, (*MPI, "plane", "arbitrary"), ("slurmstepd: [42.0]",), 11),
 }
@@ -268,7 +268,7 @@ SURROUNDINGS = {
     "gridengine": {"JOB_ID": "12345", "SGE_TASK_ID": "undefined", "PE_HOSTFILE": "/var/spool/sge/pe_hostfile",
                    "NHOSTS": "2", "NSLOTS": "4", "ENVIRONMENT": "BATCH", "ARC": "lx-amd64"},
     "pbs script": {"PBS_JOBID": "77.pbs", "PBS_NODENUM": "0", "PBS_TASKNUM": "1", "PBS_ENVIRONMENT": "PBS_BATCH"},
-    "lsf script": {"LSB_JOBID": "77", "LSB_DJOB_NUMPROC": "4", "LSB_HOSTS": "n1 n1 n2 n2"},
+    "lsf script": {"LSB_JOBID": "77", "LSB_DJOB_NUMPROC": "4", "LSB_MCPU_HOSTS": "n1 2 n2 2"},
     "batch script": {"SLURM_JOB_ID": "9", "SLURM_JOBID": "9", "SLURM_PROCID": "0", "SLURM_LOCALID": "0", "SLURM_NODEID": "0",
                      "SLURM_NTASKS": "4", "SLURM_NPROCS": "4", "SLURM_JOB_NUM_NODES": "7", "SLURM_NNODES": "7",
                      "SLURM_JOB_NODELIST": "q[1-7]", "SLURM_NODELIST": "q[1-7]", "SLURM_TASKS_PER_NODE": "1(x7)",
