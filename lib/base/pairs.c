@@ -9,17 +9,6 @@ bool rc_pair_next(struct rc_str *rest, char separator, struct rc_str *key, struc
     return true;
 }
 
-static bool is_name(struct rc_str name)
-{
-    for (size_t i = 0; i < name.n; i++) {
-        char c = name.p[i];
-
-        if ((c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_')
-            return false;
-    }
-    return name.n > 0;
-}
-
 /* Whether a text that another node sent is printable, and was not cut off. */
 static bool is_whole(struct rc_str text)
 {
@@ -76,7 +65,7 @@ bool rc_pairs_read(struct rc_str text, char separator, const struct rc_form *for
     for (; text.n > 0 && rc_pair_next(&text, separator, &name, &value); head = false) {
         unsigned i = find_row(form, name);
 
-        if (!is_name(name) || !value.p || (form->head && rc_str_is(name, form->head)) != head)
+        if (name.n == 0 || !value.p || (form->head && rc_str_is(name, form->head)) != head)
             return false;
         if (head && !rc_str_is(value, "1"))
             return false;

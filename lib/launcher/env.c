@@ -152,20 +152,12 @@ static bool read_nodes(struct rc_reader *reader, struct rc_number *field, struct
     return is_below(reader, node, nnodes) && is_at_most(reader, node, &field[RC_RANK]);
 }
 
-static bool has_address_characters(struct rc_str host)
-{
-    for (size_t i = 0; i < host.n; i++)
-        if (host.p[i] <= ' ' || host.p[i] >= 0x7f || host.p[i] == ',' || host.p[i] == '/')
-            return false;
-    return host.n <= RC_HOST_MAX;
-}
-
 static bool read_master(struct rc_reader *reader, struct rc_str addr)
 {
     struct rc_str port = rc_env_get(reader->env, "MASTER_PORT");
     uint32_t number;
 
-    if (!has_address_characters(addr))
+    if (addr.n && !rc_host_is_word(addr))
         return refuse_half(reader, rc_format(reader->arena, "MASTER_ADDR is %pQ, not a name or an address", &addr));
     if (!port.n)
         return refuse_ambiguous(reader, "MASTER_PORT");

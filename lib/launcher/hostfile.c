@@ -29,15 +29,22 @@ static struct rc_str next_word(struct rc_str *rest)
     return word;
 }
 
-/* Letters, digits and what is between them in a name or an address: it travels into MASTER_ADDR. */
-static bool is_host(struct rc_str name)
+bool rc_host_is_name(struct rc_str host)
 {
-    if (name.n == 0 || name.n > RC_HOST_MAX || name.p[0] == '-')
+    if (host.n == 0 || host.n > RC_HOST_MAX || host.p[0] == '-')
         return false;
-    for (size_t i = 0; i < name.n; i++)
-        if (!rc_is_in_name(name.p[i]) && name.p[i] != ':')
+    for (size_t i = 0; i < host.n; i++)
+        if (!rc_is_in_name(host.p[i]) && host.p[i] != ':')
             return false;
     return true;
+}
+
+bool rc_host_is_word(struct rc_str host)
+{
+    for (size_t i = 0; i < host.n; i++)
+        if (host.p[i] <= ' ' || host.p[i] >= 0x7f || host.p[i] == ',' || host.p[i] == '/')
+            return false;
+    return host.n > 0 && host.n <= RC_HOST_MAX;
 }
 
 /* Takes the next entry off *rest. At the end true, with an absent host; false, with its host, for what is none. */
@@ -60,7 +67,7 @@ static bool next_entry(struct rc_str *rest, enum rc_hostfile_format format, stru
     }
     if (!entry->host.p)
         return true;
-    return is_host(entry->host) &&
+    return rc_host_is_name(entry->host) &&
            (format != RC_HOSTFILE_PAIRS || rc_parse_u32(next_word(rest), RC_MAX_TASKS, &entry->slots));
 }
 

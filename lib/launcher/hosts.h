@@ -15,6 +15,12 @@ enum {
     RC_HOST_BRACKETS_MAX = 8, /* in one name; Slurm knows some five dimensions */
 };
 
+/* Whether a launcher's word can be the name or address of a host: letters, digits and what is between them. */
+bool rc_host_is_name(struct rc_str host);
+
+/* Whether a user's can: any word without comma and slash, which separate things. */
+bool rc_host_is_word(struct rc_str host);
+
 /* Counts the hosts, duplicates included; checks the whole text. False, with *count untouched, for anything that is not
  * a host list or names more than RC_MAX_TASKS hosts: open or nested brackets, descending or empty ranges, letters in a
  * range, control characters or blanks, a name over RC_HOST_MAX. */

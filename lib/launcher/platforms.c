@@ -15,6 +15,7 @@
  * - a narrower CUDA_VISIBLE_DEVICES comes before the platform's number of GPUs.
  */
 #include "base/netaddr.h"
+#include "launcher/hosts.h"
 #include "launcher/launcher.h"
 
 enum { NAME_SIZE = 28 };
@@ -153,8 +154,7 @@ static bool read_platform(struct rc_reader *reader, struct rc_facts *facts, cons
  * - the node's index is the place of SM_CURRENT_HOST in SM_HOSTS in the order that the list has (the toolkit sorts
  *   it as text: algo-1, algo-10, algo-2). Not there, or twice, is RC103;
  * - the master is the first of SM_HOSTS, as in the toolkit; the launch is named by TRAINING_JOB_NAME;
- * - the list is read strictly: strings of printable ASCII without escapes, which is what a host name is, with commas
- *   and blanks between them. Anything else is RC105.
+ * - the list is read strictly: names of hosts in quotes, with commas and blanks between them. Anything else is RC105.
  * Source: aws/sagemaker-training-toolkit src/sagemaker_training/environment.py (to_env_vars, get_master_hostname),
  * mapping.py, torch_distributed.py. */
 struct hosts {
@@ -165,29 +165,11 @@ struct hosts {
 
 static struct rc_str without_blanks(struct rc_str text)
 {
-    while (text.n && (text.p[0] == ' ' || text.p[0] == '\t'))
+    while (text.n && text.p[0] == ' ')
         text = (struct rc_str){ text.p + 1, text.n - 1 };
+    while (text.n && text.p[text.n - 1] == ' ')
+        text.n--;
     return text;
-}
-
-static bool skip_character(struct rc_str *text, char c)
-{
-    *text = without_blanks(*text);
-    if (!text->n || text->p[0] != c)
-        return false;
-    *text = (struct rc_str){ text->p + 1, text->n - 1 };
-    return true;
-}
-
-static bool take_string(struct rc_str *text, struct rc_str *string)
-{
-    if (!skip_character(text, '"'))
-        return false;
-    *string = rc_str_split(*text, '"', text);
-    for (size_t i = 0; i < string->n; i++)
-        if (string->p[i] <= ' ' || string->p[i] >= 0x7f || string->p[i] == '\\')
-            return false;
-    return string->n > 0 && text->p;
 }
 
 static bool read_hosts(struct rc_reader *reader, struct hosts *hosts)
@@ -195,14 +177,20 @@ static bool read_hosts(struct rc_reader *reader, struct hosts *hosts)
     struct rc_str current = rc_env_get(reader->env, "SM_CURRENT_HOST");
     struct rc_str text = rc_env_get(reader->env, "SM_HOSTS");
     struct rc_str rest = text;
-    struct rc_str host;
     unsigned found = 0;
-    bool is_list = skip_character(&rest, '[');
+    bool is_list = false;
 
     *hosts = (struct hosts){ .count = 0 };
-    do {
-        is_list = is_list && take_string(&rest, &host) && hosts->count < RC_MAX_TASKS;
-        if (!is_list)
+    for (;;) {
+        struct rc_str before = without_blanks(rc_str_split(rest, '"', &rest));
+        struct rc_str host = rc_str_split(rest, '"', &rest);
+
+        if (!host.p) {
+            is_list = hosts->count > 0 && rc_str_is(before, "]");
+            break;
+        }
+        if (!rc_str_is(before, hosts->count == 0 ? "[" : ",") || !rc_host_is_name(host) || !rest.p ||
+            hosts->count == RC_MAX_TASKS)
             break;
         if (hosts->count == 0)
             hosts->first = host;
@@ -211,8 +199,8 @@ static bool read_hosts(struct rc_reader *reader, struct hosts *hosts)
             hosts->place = hosts->count;
         }
         hosts->count++;
-    } while (skip_character(&rest, ','));
-    if (!is_list || !skip_character(&rest, ']') || without_blanks(rest).n > 0)
+    }
+    if (!is_list)
         return rc_say(reader->messages, RC105,
                       "SM_HOSTS is %pQ, not a list of host names; nothing is set; it should look like "
                       "[\"algo-1\",\"algo-2\"]",
@@ -272,8 +260,8 @@ const struct rc_launcher rc_launcher_sagemaker = {
  *   where LOCAL_WORLD_SIZE equals WORLD_SIZE. Where nothing tells, this family has nothing to say;
  * - each node has WORLD_SIZE / nodes processes, numbered node by node: RANK = node * that + LOCAL_RANK, and
  *   NODE_RANK, where it is set, is that node. Anything else is RC103;
- * - MASTER_ADDR is kept; where it is not set, it is the host of AZ_BATCH_MASTER_NODE (host:port), else
- *   AZ_BATCHAI_MPI_MASTER_NODE; the launch is named by AZUREML_RUN_ID.
+ * - MASTER_ADDR is kept; where it is not set, it is the host of AZ_BATCH_MASTER_NODE (host:port); the launch is named
+ *   by AZUREML_RUN_ID.
  * Source: learn.microsoft.com/azure/machine-learning/how-to-train-distributed-gpu;
  * learn.microsoft.com/azure/batch/batch-compute-node-environment-variables;
  * DeepSpeed deepspeed/comm/comm.py (in_aml, patch_aml_env_for_torch_nccl_backend). */
@@ -355,8 +343,6 @@ static struct rc_str master_host(const struct rc_env *env)
     struct rc_str port;
     struct rc_str host = rc_str_split(rc_env_get(env, "AZ_BATCH_MASTER_NODE"), ':', &port);
 
-    if (!host.n)
-        host = rc_env_get(env, "AZ_BATCHAI_MPI_MASTER_NODE");
     /* on one node Azure writes the loopback address, and the core decides on that itself */
     return host.n && !rc_host_is_loopback(host) ? host : RC_ABSENT;
 }

@@ -39,25 +39,20 @@ static enum rc_pmixjob_answer tell_failure(struct rc_reader *reader, struct rc_s
 {
     struct rc_str text;
     struct rc_str kind = rc_str_split(why, ' ', &text);
+    bool no_library = rc_str_is(kind, "library");
+    const char *what = rc_str_is(kind, "program")  ? "rollcall-pmix, which asks the PMIx server, cannot be run"
+                       : no_library                ? "the PMIx server cannot be asked without libpmix.so.2"
+                       : rc_str_is(kind, "server") ? "the PMIx server does not answer"
+                                                   : "the PMIx server's answer is incomplete";
 
-    if (rc_str_is(kind, "program"))
-        rc_say(reader->messages, RC120,
-               "rollcall-pmix, which asks the PMIx server, cannot be run: %pQ; nothing is set; %s", &text, cure);
-    else if (rc_str_is(kind, "library"))
-        rc_say(reader->messages, RC120,
-               "the PMIx server cannot be asked without libpmix.so.2: %pQ; nothing is set; put its "
-               "folder into LD_LIBRARY_PATH, or %s",
-               &text, cure);
-    else if (rc_str_is(kind, "server"))
-        rc_say(reader->messages, RC120, "the PMIx server does not answer: %pQ; nothing is set; %s", &text, cure);
-    else
-        rc_say(reader->messages, RC120, "the PMIx server's answer is incomplete: %pQ; nothing is set; %s", &text, cure);
+    rc_say(reader->messages, RC120, "%s: %pQ; nothing is set; %s%s", what, &text,
+           no_library ? "put its folder into LD_LIBRARY_PATH, or " : "", cure);
     return RC_PMIXJOB_WRONG;
 }
 
 static enum rc_pmixjob_answer tell_missing_line(struct rc_reader *reader, const char *line, const char *cure)
 {
-    return tell_failure(reader, rc_str(rc_format(reader->arena, "answer %s", line)), cure);
+    return tell_failure(reader, rc_str(rc_format(reader->arena, "answer %s=", line)), cure);
 }
 
 /* What the launcher's variables say as well has to be the same. */
@@ -67,22 +62,28 @@ static bool agrees_with_server(struct rc_reader *reader, struct rc_number *numbe
     if (number->value == RC_UNKNOWN)
         *number = (struct rc_number){ value, source };
     return number->value == value ||
-           rc_say(reader->messages, RC120, "%s is %u, but for the PMIx server %s is %u; nothing is set; %s",
+           rc_say(reader->messages, RC120, "%s is %u, but for the PMIx server the %s is %u; nothing is set; %s",
                   number->source, number->value, what, value, cure);
 }
 
 enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts *facts, const char *cure)
 {
+    static const struct {
+        char line[12];
+        enum rc_field field;
+        const char *what;
+    } numbers[] = { { "rank", RC_RANK, "rank" },
+                    { "size", RC_WORLD_SIZE, "size" },
+                    { "local_rank", RC_LOCAL_RANK, "local rank" },
+                    { "node", RC_NODE_RANK, "node" } };
+    enum { NUMBERS = sizeof(numbers) / sizeof(*numbers) };
     struct rc_number *field = facts->field;
+    uint32_t told[RC_FIELD_COUNT];
     struct rc_taskmap_node place;
     struct rc_tasklist tasks;
     struct rc_str answer;
     struct rc_str text;
-    uint32_t rank;
-    uint32_t size;
-    uint32_t local_rank;
     uint32_t before;
-    uint32_t node;
 
     if (!rc_seen(reader->here, RC_LEARN_PMIX, RC_ABSENT) || !reader->here->pmix.p)
         return RC_PMIXJOB_NONE;
@@ -90,25 +91,22 @@ enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts
     text = rc_pmixjob_line(answer, "failed");
     if (text.p)
         return tell_failure(reader, text, cure);
-    if (!rc_parse_u32(rc_pmixjob_line(answer, "rank"), RC_MAX_TASKS, &rank))
-        return tell_missing_line(reader, "rank=", cure);
-    if (!rc_parse_u32(rc_pmixjob_line(answer, "size"), RC_MAX_TASKS, &size) || rank >= size)
-        return tell_missing_line(reader, "size=", cure);
-    if (!rc_parse_u32(rc_pmixjob_line(answer, "local_rank"), RC_MAX_TASKS, &local_rank))
-        return tell_missing_line(reader, "local_rank=", cure);
-    if (!rc_parse_u32(rc_pmixjob_line(answer, "node"), RC_NODE_SET_BITS - 1, &node))
-        return tell_missing_line(reader, "node=", cure);
+    for (unsigned i = 0; i < NUMBERS; i++)
+        if (!rc_parse_u32(rc_pmixjob_line(answer, numbers[i].line), RC_MAX_TASKS, &told[numbers[i].field]))
+            return tell_missing_line(reader, numbers[i].line, cure);
+    if (told[RC_RANK] >= told[RC_WORLD_SIZE])
+        return tell_missing_line(reader, "size", cure);
     text = rc_pmixjob_line(answer, "tasks");
-    if (!rc_tasklist_parse(text, &tasks) || tasks.tasks != size || tasks.nodes > RC_NODE_SET_BITS)
-        return tell_missing_line(reader, "tasks=", cure);
-    if (!rc_taskmap_read(rc_pmixjob_line(answer, "map"), size, tasks.nodes, node, reader->node_set, &place) ||
-        place.node_rank != node || place.tasks != rc_tasklist_at(&tasks, node, &before))
-        return tell_missing_line(reader, "map=", cure);
-    if (!agrees_with_server(reader, &field[RC_RANK], rank, "the rank", cure) ||
-        !agrees_with_server(reader, &field[RC_WORLD_SIZE], size, "the size", cure) ||
-        !agrees_with_server(reader, &field[RC_LOCAL_RANK], local_rank, "the local rank", cure) ||
-        !agrees_with_server(reader, &field[RC_LOCAL_WORLD_SIZE], place.tasks, "the local size", cure) ||
-        !agrees_with_server(reader, &field[RC_NODE_RANK], node, "the node", cure))
+    if (!rc_tasklist_parse(text, &tasks) || tasks.tasks != told[RC_WORLD_SIZE] || tasks.nodes > RC_NODE_SET_BITS)
+        return tell_missing_line(reader, "tasks", cure);
+    if (!rc_taskmap_read(rc_pmixjob_line(answer, "map"), tasks.tasks, tasks.nodes, told[RC_NODE_RANK], reader->node_set,
+                         &place) ||
+        place.node_rank != told[RC_NODE_RANK] || place.tasks != rc_tasklist_at(&tasks, place.node_rank, &before))
+        return tell_missing_line(reader, "map", cure);
+    for (unsigned i = 0; i < NUMBERS; i++)
+        if (!agrees_with_server(reader, &field[numbers[i].field], told[numbers[i].field], numbers[i].what, cure))
+            return RC_PMIXJOB_WRONG;
+    if (!agrees_with_server(reader, &field[RC_LOCAL_WORLD_SIZE], place.tasks, "local size", cure))
         return RC_PMIXJOB_WRONG;
     field[RC_NNODES] = (struct rc_number){ tasks.nodes, source };
     facts->nnodes_derived = false;
@@ -116,7 +114,7 @@ enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts
     facts->max_local_size = tasks.largest;
     if (text.n <= LAYOUT_MAX)
         facts->layout = text;
-    facts->node_order_rank = (struct rc_number){ place.tasks_before + local_rank, source };
+    facts->node_order_rank = (struct rc_number){ place.tasks_before + told[RC_LOCAL_RANK], source };
     facts->master_host = rc_pmixjob_line(answer, "host");
     facts->master_source = "host of rank 0, by the PMIx server";
     facts->master_certain = tasks.nodes == 1;

@@ -18,13 +18,9 @@ static const uint32_t step_id_max = 0xfffffff0u - 1;
 static bool is_on_another_node(struct rc_reader *reader)
 {
     struct rc_str name = rc_env_get(reader->env, "SLURMD_NODENAME");
-    struct rc_str domain;
-    struct rc_str host;
 
-    if (reader->alone || !name.n || !rc_seen(reader->here, RC_LEARN_HOST, RC_ABSENT))
-        return false;
-    host = reader->here->host;
-    return host.n && !rc_str_eq(host, name) && !rc_str_eq(rc_str_split(host, '.', &domain), name);
+    return !reader->alone && name.n && rc_seen(reader->here, RC_LEARN_HOST, RC_ABSENT) && reader->here->host.n &&
+           rc_hostlist_find_node(name, reader->here->host) == RC_UNKNOWN;
 }
 
 /* SLURM_TASK_PID is the pid of the task's first process. Where that is this very

@@ -34,11 +34,7 @@ static void write_open(struct rc_runs *runs)
     if (run->nodes == 0)
         return;
     rc_join(runs->arena);
-    rc_format(runs->arena, "%u", run->first);
-    if (run->nodes > 1) {
-        rc_join(runs->arena);
-        rc_format(runs->arena, "-%u", run->first + run->nodes - 1);
-    }
+    rc_format(runs->arena, run->nodes > 1 ? "%u-%u" : "%u", run->first, run->first + run->nodes - 1);
     if (run->tasks > 1) {
         rc_join(runs->arena);
         rc_format(runs->arena, "x%u", run->tasks);

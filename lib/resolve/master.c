@@ -136,25 +136,6 @@ static void masterport_find(const struct rc_context *context, struct rc_result *
 
 /* MASTER_ADDR, and with its port (above) the whole result->master. */
 
-static bool is_address_text(struct rc_str host)
-{
-    if (host.n == 0 || host.n > RC_HOST_MAX)
-        return false;
-    for (size_t i = 0; i < host.n; i++)
-        if (host.p[i] <= ' ' || host.p[i] >= 0x7f || host.p[i] == '/' || host.p[i] == ',')
-            return false;
-    return true;
-}
-
-/* Letters, digits and what is between them in a name or an address. */
-static bool is_host_text(struct rc_str host)
-{
-    for (size_t i = 0; i < host.n; i++)
-        if (!rc_is_in_name(host.p[i]) && host.p[i] != ':')
-            return false;
-    return host.n != 0;
-}
-
 /* The launcher's own word for the host of RANK 0; NULL where it has none. A
  * list in which that host comes twice is no list of nodes. */
 static const char *launcher_host(struct rc_result *result)
@@ -164,10 +145,10 @@ static const char *launcher_host(struct rc_result *result)
     struct rc_str text = RC_ABSENT;
 
     if (facts->hosts.p && facts->master_node != RC_UNKNOWN && rc_hostlist_nth(facts->hosts, facts->master_node, name) &&
-        is_host_text(rc_str(name)) &&
+        rc_host_is_name(rc_str(name)) &&
         (facts->master_node == 0 || rc_hostlist_find(facts->hosts, rc_str(name)) == facts->master_node))
         text = rc_str(name);
-    else if (facts->master_host.p && is_host_text(facts->master_host))
+    else if (facts->master_host.p && rc_host_is_name(facts->master_host))
         text = facts->master_host;
     return text.p ? rc_copy(&result->arena, text) : NULL;
 }
@@ -180,7 +161,7 @@ static bool user_addr_works(struct rc_result *result, struct rc_str user, const 
     uint32_t index;
     bool outside;
 
-    if (!is_address_text(user) || (nnodes != 1 && rc_host_is_loopback(user)))
+    if (!rc_host_is_word(user) || (nnodes != 1 && rc_host_is_loopback(user)))
         return rc_say(&result->messages, RC401,
                       "MASTER_ADDR was %pQ, which cannot work on %u nodes; it is %s now; unset it, or give "
                       "an address by which all nodes reach rank 0's",
