@@ -28,7 +28,7 @@ int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 #endif
 #pragma GCC visibility pop
 
-#include "base/plugin.h"
+#include "base/message.h"
 #include "dispatch.h"
 #include "options.h"
 #include "step.h"

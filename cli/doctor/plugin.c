@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/plugin.h"
+#include "base/message.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "doctor.h"

@@ -29,8 +29,6 @@ enum rc_message_id {
     RC_MESSAGE_COUNT
 };
 
-/* An array, not a pointer: each pointer of a table is one relocation, and every
- * process that the preload is loaded into pays for it. */
 struct rc_message_entry {
     char id[6];
     enum rc_level level;
@@ -59,6 +57,11 @@ const char *rc_level_name(enum rc_level level);
 #define RC_EXPLAIN_BEFORE " (rollcall explain "
 #define RC_EXPLAIN_BEHIND ")"
 #define RC_EXPLAIN(id)    RC_EXPLAIN_BEFORE id RC_EXPLAIN_BEHIND
+
+/* "rollcall plugin for Slurm 24.11, of rollcall 0.9.0": in the plugin's file, where the command looks for it without
+ * loading it. */
+#define RC_PLUGIN_FOR_SLURM   "rollcall plugin for Slurm "
+#define RC_PLUGIN_OF_ROLLCALL ", of rollcall "
 
 /* A message as the user reads it, with its newline: "rollcall: warning RC301: TEXT". One that does not fit
  * becomes a shorter line. "" where that does not fit either. */

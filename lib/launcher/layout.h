@@ -8,9 +8,7 @@
 /* Nodes by number, with the tasks on each: "2-3x8,0" is 8 tasks on each of the nodes 2 and 3, and 1 on node 0.
  *
  * Both say where ranks are, in the order of the ranks: a map of tasks (below), in which a node may come
- * again, and an order of the network (roll/netorder.h). A hundred nodes that are filled alike are a dozen bytes.
- *
- * All functions are pure and as thread safe as their arguments. */
+ * again, and an order of the network (roll/netorder.h). A hundred nodes that are filled alike are a dozen bytes. */
 
 /* The same number of tasks on each of some nodes that follow each other. */
 struct rc_run {

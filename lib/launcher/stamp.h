@@ -21,9 +21,7 @@
  * and no slash, and does not begin with `=`.
  *
  * A later rollcall in the same process tree that finds its own scope and rank changes nothing; a launcher whose scope
- * the stamp does not have was started later, inside.
- *
- * All functions are pure and as thread safe as their arguments. */
+ * the stamp does not have was started later, inside. */
 
 struct rc_stamp {
     struct rc_str text;  /* the variable's value; absent where it is not set */
@@ -66,9 +64,7 @@ const char *rc_stamp_write(struct rc_arena *arena, const char *scope, uint32_t r
  *   slurm:42.0/4/2/0/0/n3      task 4, on SLURM_NODEID 2, of step 42.0: its node n3 is now the first
  *
  * order=topology replaces SLURM_PROCID and SLURM_NODEID, because programs read them. Here they are kept for a later
- * rollcall in the same task, which goes by Slurm's numbers and has not met the other nodes.
- *
- * All functions are pure and as thread safe as their arguments. */
+ * rollcall in the same task, which goes by Slurm's numbers and has not met the other nodes. */
 
 struct rc_ordered {
     uint32_t rank; /* the launcher's own numbers of task and node */
