@@ -91,17 +91,6 @@ void rc_pairs_put_value(struct rc_arena *arena, struct rc_str value, size_t most
             arena->base[i] = '?';
 }
 
-/* The number-th word of "a|b|c", from 1 on; absent for 0. */
-static struct rc_str find_word(const char *words, unsigned number)
-{
-    struct rc_str rest = rc_str(words);
-    struct rc_str word = RC_ABSENT;
-
-    while (number-- > 0)
-        word = rc_str_split(rest, '|', &rest);
-    return word;
-}
-
 static void put_text(struct rc_arena *arena, const char *name, struct rc_str value, size_t most)
 {
     if (value.n == 0)
@@ -127,10 +116,10 @@ static void put_row(struct rc_arena *arena, const struct rc_row *row, const void
         rc_join(arena);
         return;
     case RC_ROW_IS_FLAG:
-        put_text(arena, row->name, find_word(row->words, *(const bool *)field), SIZE_MAX);
+        put_text(arena, row->name, rc_str_word(row->words, *(const bool *)field), SIZE_MAX);
         return;
     case RC_ROW_IS_CHOICE:
-        put_text(arena, row->name, find_word(row->words, *(const unsigned *)field), SIZE_MAX);
+        put_text(arena, row->name, rc_str_word(row->words, *(const unsigned *)field), SIZE_MAX);
         return;
     case RC_ROW_IS_OWN:
     case RC_ROW_IS_MANY:

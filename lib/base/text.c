@@ -48,10 +48,20 @@ unsigned rc_str_which(struct rc_str text, const char *words)
 {
     struct rc_str rest = rc_str(words);
 
-    for (unsigned i = 1; rest.p; i++)
+    for (unsigned i = 1; text.n && rest.p; i++)
         if (rc_str_eq(rc_str_split(rest, '|', &rest), text))
             return i;
     return 0;
+}
+
+struct rc_str rc_str_word(const char *words, unsigned number)
+{
+    struct rc_str rest = rc_str(words);
+    struct rc_str word = RC_ABSENT;
+
+    while (number-- > 0)
+        word = rc_str_split(rest, '|', &rest);
+    return word;
 }
 
 uint32_t rc_str_pieces(struct rc_str s, char separator)

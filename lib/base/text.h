@@ -30,8 +30,11 @@ bool rc_str_is(struct rc_str a, const char *cstring);
 bool rc_str_starts(struct rc_str a, const char *prefix);
 bool rc_str_ends(struct rc_str a, const char *suffix);
 
-/* Returns which word of "a|b|c" the text is, from 1 on; 0 where it is none. */
+/* Returns which word of "a|b|c" the text is, from 1 on; 0 where it is none, or empty. */
 unsigned rc_str_which(struct rc_str text, const char *words);
+
+/* The number-th of these words, from 1 on; absent for 0. */
+struct rc_str rc_str_word(const char *words, unsigned number);
 
 /* Printable ASCII. */
 bool rc_is_printable(char c);

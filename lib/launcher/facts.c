@@ -125,7 +125,7 @@ uint32_t rc_count_devices(struct rc_str list)
 {
     uint32_t count = 0;
 
-    if (rc_str_is(list, "-1") || rc_str_is(list, "NoDevFiles") || rc_str_is(list, "none") || rc_str_is(list, "void"))
+    if (rc_str_which(list, "-1|NoDevFiles|none|void"))
         return 0;
     while (list.p) {
         struct rc_str device = rc_str_split(list, ',', &list);
@@ -193,16 +193,6 @@ struct rc_str rc_ancestor_name(struct rc_str cmdline)
     return name;
 }
 
-bool rc_ancestor_is_one_of(struct rc_str name, const char *names)
-{
-    struct rc_str rest = rc_str(names);
-
-    while (name.n && rest.p)
-        if (rc_str_eq(rc_str_split(rest, ' ', &rest), name))
-            return true;
-    return false;
-}
-
 struct rc_str rc_ancestor_step(struct rc_str cmdline)
 {
     struct rc_str step = RC_ABSENT;
@@ -217,9 +207,7 @@ struct rc_str rc_ancestor_step(struct rc_str cmdline)
 
 bool rc_ancestor_is_batch(struct rc_str cmdline)
 {
-    struct rc_str step = rc_ancestor_step(cmdline);
-
-    return rc_str_is(step, "batch") || rc_str_is(step, "extern") || rc_str_is(step, "interactive");
+    return rc_str_which(rc_ancestor_step(cmdline), "batch|extern|interactive") > 0;
 }
 
 struct rc_str rc_ancestor_option(struct rc_str cmdline, const char *option)

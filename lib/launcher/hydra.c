@@ -318,7 +318,7 @@ bool rc_mpich_read(struct rc_reader *reader, struct rc_facts *facts)
 const struct rc_launcher rc_launcher_mpich = {
     .id = "mpich",
     .title = "MPICH, Intel MPI (mpiexec)",
-    .processes = "hydra_pmi_proxy hydra_bstrap_proxy mpiexec.hydra mpiexec.mpich mpirun.mpich",
+    .processes = "hydra_pmi_proxy|hydra_bstrap_proxy|mpiexec.hydra|mpiexec.mpich|mpirun.mpich",
     .pass = "mpiexec -genv MASTER_ADDR HOST",
     .each = "mpiexec -ppn N",
     .variables = {

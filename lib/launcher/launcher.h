@@ -138,8 +138,8 @@ struct rc_launcher {
     char id[16];    /* in JSON, the stamp and messages: "slurm" */
     char title[32]; /* for people: "Slurm (srun)" */
 
-    /* The programs that its tasks descend from, with blanks between them (rc_ancestor_is_one_of).
-     * Empty: it starts no processes (a cloud's names, a user's own exports). */
+    /* The programs that its tasks descend from, "a|b|c". Empty: it starts no processes (a cloud's names, a user's own
+     * exports). */
     char processes[RC_PROCESSES_SIZE];
     /* Its recognise may prove that no other launcher is further inside (RC_CLAIM_INNERMOST). */
     bool proves;
@@ -228,9 +228,6 @@ void rc_read_gpus(struct rc_reader *reader, struct rc_facts *facts);
  * colon: "slurmstepd" of "slurmstepd: [42.0]". Absent for an empty one (a kernel thread, a zombie). The result is a
  * piece of cmdline. */
 struct rc_str rc_ancestor_name(struct rc_str cmdline);
-
-/* Whether the name is one of a list, separated by blanks. */
-bool rc_ancestor_is_one_of(struct rc_str name, const char *names);
 
 /* The step of a slurmstepd: "1" of "slurmstepd: [42.1]". Absent for other programs. */
 struct rc_str rc_ancestor_step(struct rc_str cmdline);

@@ -347,7 +347,7 @@ bool rc_openmpi_read(struct rc_reader *reader, struct rc_facts *facts)
 const struct rc_launcher rc_launcher_openmpi = {
     .id = "openmpi",
     .title = "Open MPI (mpirun)",
-    .processes = "orted mpirun mpiexec orterun prted prterun prte mpirun.openmpi mpiexec.openmpi oshrun",
+    .processes = "orted|mpirun|mpiexec|orterun|prted|prterun|prte|mpirun.openmpi|mpiexec.openmpi|oshrun",
     .pass = "mpirun -x MASTER_ADDR=HOST",
     .each = "mpirun --map-by ppr:N:node",
     .pmix_server = RC_PMIX_SERVER_OWN,

@@ -205,7 +205,7 @@ bool rc_pmix_read(struct rc_reader *reader, struct rc_facts *facts)
 const struct rc_launcher rc_launcher_pmix = {
     .id = "pmix",
     .title = "PMIx (prterun, prun)",
-    .processes = "prted prterun prte",
+    .processes = "prted|prterun|prte",
     .pass = "prterun -x MASTER_ADDR=HOST",
     .pmix_server = RC_PMIX_SERVER_OWN,
     .variables = {

@@ -116,7 +116,7 @@ bool rc_lsf_read(struct rc_reader *reader, struct rc_facts *facts)
 const struct rc_launcher rc_launcher_lsf = {
     .id = "lsf",
     .title = "LSF (blaunch)",
-    .processes = "res blaunch",
+    .processes = "res|blaunch",
     .pass = "blaunch env MASTER_ADDR=HOST",
     .each = "bsub -R span[ptile=N]",
     .variables = {

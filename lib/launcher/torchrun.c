@@ -42,7 +42,7 @@ const struct rc_launcher rc_launcher_torchrun = {
     .id = "torchrun",
     .title = "torchrun",
     /* the elastic agent of DeepSpeed's launcher is torchrun's */
-    .processes = "torchrun torch.distributed.run torch.distributed.launch deepspeed.launcher.launch",
+    .processes = "torchrun|torch.distributed.run|torch.distributed.launch|deepspeed.launcher.launch",
     .has_library = true, /* torch.distributed.launcher.api.elastic_launch */
     .tells_master = true,
     .authoritative = true,

@@ -141,7 +141,7 @@ static const struct candidate *by_ancestors(struct rc_reader *reader, const stru
 
         for (unsigned k = 0; k < candidates->count; k++)
             if (is_task(&candidates->list[k]) &&
-                rc_ancestor_is_one_of(name, rc_launcher_at(candidates->list[k].index)->processes))
+                rc_str_which(name, rc_launcher_at(candidates->list[k].index)->processes))
                 return &candidates->list[k];
     }
     return NULL;
@@ -168,7 +168,7 @@ static const struct candidate *batch_script(struct rc_reader *reader, const stru
     for (unsigned i = 0; i < reader->here->ancestor_count; i++) {
         struct rc_str name = rc_ancestor_name(reader->here->ancestor[i]);
 
-        if (rc_ancestor_is_one_of(name, rc_launcher_at(task->index)->processes))
+        if (rc_str_which(name, rc_launcher_at(task->index)->processes))
             return NULL;
         if (rc_ancestor_is_batch(reader->here->ancestor[i]))
             return slurm;

@@ -42,12 +42,7 @@ static bool read_mode(struct rc_str item, enum rc_mode *mode)
 
 struct rc_str rc_options_word(const char *words, unsigned value)
 {
-    struct rc_str rest = rc_str(words);
-    struct rc_str word = rc_str_split(rest, '|', &rest);
-
-    while (value-- > 1)
-        word = rc_str_split(rest, '|', &rest);
-    return word;
+    return rc_str_word(words, value ? value : 1);
 }
 
 /* "a|b|c" as "a, b or c": `last` is " or ". */

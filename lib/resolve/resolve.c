@@ -212,7 +212,7 @@ static bool is_program(const struct rc_context *context, struct rc_result *resul
     for (unsigned i = 0; i < here->ancestor_count; i++) {
         struct rc_str name = rc_ancestor_name(here->ancestor[i]);
 
-        if (rc_ancestor_is_one_of(name, result->launcher->processes))
+        if (rc_str_which(name, result->launcher->processes))
             return true;
         if (!rc_command_starts_another(name))
             return false;

@@ -395,7 +395,7 @@ static void try_command(struct rc_str text)
 static void try_ancestor(struct rc_str text)
 {
     CHECK(fuzz_is_within(rc_ancestor_name(text), text));
-    (void)rc_ancestor_is_one_of(rc_ancestor_name(text), "slurmstepd orted prted");
+    (void)rc_str_which(rc_ancestor_name(text), "slurmstepd|orted|prted");
     (void)rc_ancestor_is_batch(text);
     CHECK(fuzz_is_within(rc_ancestor_option(text, "--proxy-id"), text));
 }
