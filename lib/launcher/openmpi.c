@@ -14,16 +14,10 @@
  *
  * PRRTE tells no mapping, and has a PMIx server that knows all of this (pmix.c). Some tasks may ask it and others not,
  * so what a task takes from its variables has to be certain:
- * - d is 0: 0. Two daemons: both nodes have ranks. In Slurm as many daemons as
- *   nodes of the job: d; one more: d - 1, for mpirun is outside of the job.
- * - each node before this one has a lower rank than all of its own: d - 1 where
- *   d is above rank - local rank, and 1 where d is 1 and local rank 0 not rank 0.
- * - where the daemons can be counted: d with as many daemons as nodes; of two
- *   nodes the one of d and d - 1 that makes them look even. With more daemons than
- *   nodes, and more than two nodes, all tasks ask but those of mpirun's own node.
+ * - d is 0: 0. In Slurm as many daemons as nodes of the job: d; one more: d - 1, for mpirun is outside of the job. As
+ *   many daemons as nodes with ranks: d.
  * - the nodes have to look even from here (rc_layout_agrees).
- * A rank file that puts the ranks of two nodes anywhere, with mpirun on a third one, is the one map that this takes for
- * another. Else the server is asked, which the preload and a recorded environment cannot: then RC110.
+ * Else the server is asked, which the preload and a recorded environment cannot: then RC110.
  * Source: ompi v4.1 orte/mca/schizo/ompi/schizo_ompi.c, setup_fork and
  * setup_child; openpmix v5.0 src/mca/pmdl/ompi/pmdl_ompi.c. */
 #include "base/netaddr.h"
@@ -132,36 +126,23 @@ static void count_daemons(struct rc_reader *reader, struct daemons *daemons)
     }
 }
 
-/* The node's number where it is certain, or the daemons can be counted, and the nodes look even from there; else
- * RC_UNKNOWN. */
+/* The node's number where it is certain and the nodes look even from there; else RC_UNKNOWN. */
 static uint32_t prrte_place(const struct rc_facts *facts, const struct daemons *daemons)
 {
-    const struct rc_number *field = facts->field;
-    uint32_t nnodes = field[RC_NNODES].value;
+    uint32_t nnodes = facts->field[RC_NNODES].value;
     uint32_t own = daemons->own;
-    uint32_t before = field[RC_RANK].value - field[RC_LOCAL_RANK].value; /* lower ranks on other nodes */
     uint32_t place = RC_UNKNOWN;
 
+    if (own == 0)
+        place = 0;
     /* nodes that there are not: 2 and 1 ranks look like 3 nodes from the second */
-    if (own != 0 && (nnodes > daemons->count || nnodes > daemons->allocated))
+    else if (own == RC_UNKNOWN || nnodes > daemons->count || nnodes > daemons->allocated)
         return RC_UNKNOWN;
-    if (own == 0 || own == RC_UNKNOWN)
-        place = own;
     else if (daemons->allocated != RC_UNKNOWN &&
              (daemons->count == daemons->allocated || daemons->count == daemons->allocated + 1))
         place = own - (daemons->count - daemons->allocated);
-    else if (daemons->count == 2)
+    else if (daemons->count == nnodes)
         place = own;
-    else if (daemons->count != RC_UNKNOWN && daemons->count > nnodes && nnodes > 2)
-        return RC_UNKNOWN; /* in all tasks, those of mpirun's own node apart */
-    else if (own > before)
-        place = own - 1;
-    else if (own == 1 && field[RC_LOCAL_RANK].value == 0)
-        place = 1;
-    else if (daemons->count == nnodes || (daemons->count != RC_UNKNOWN && !rc_layout_agrees(facts, own - 1)))
-        place = own;
-    else if (daemons->count != RC_UNKNOWN && !rc_layout_agrees(facts, own))
-        place = own - 1;
     return rc_layout_agrees(facts, place) ? place : RC_UNKNOWN;
 }
 
