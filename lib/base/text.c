@@ -116,14 +116,6 @@ struct rc_str rc_str_split_last(struct rc_str s, char separator, struct rc_str *
     return s;
 }
 
-static void put_char(struct rc_arena *arena, char c)
-{
-    if (arena->used + 1 < arena->size)
-        arena->base[arena->used++] = c;
-    else
-        arena->full = true;
-}
-
 static void put_bytes(struct rc_arena *arena, const char *p, size_t n)
 {
     if (n >= arena->size - arena->used) {
@@ -134,6 +126,11 @@ static void put_bytes(struct rc_arena *arena, const char *p, size_t n)
         return;
     __builtin_memcpy(arena->base + arena->used, p, n);
     arena->used += n;
+}
+
+static void put_char(struct rc_arena *arena, char c)
+{
+    put_bytes(arena, &c, 1);
 }
 
 static void put_string(struct rc_arena *arena, const char *s)

@@ -138,11 +138,9 @@ const struct rc_launcher rc_launcher_lsf = {
  * The rule:
  * - one task a node: rank = node rank = PBS_NODENUM, local rank 0 of 1;
  * - PBS_NODEFILE tells the number of nodes. PBS keeps the file on the first node only, and OpenPBS does not hand the
- *   variable on: the user copies the file to where all nodes see it and passes the copy's name (RC116 says how). Where
- *   it cannot be read, Torque's PBS_NUM_NODES counts the nodes, if PBS_NUM_PPN is 1;
- * - a host with several lines, or PBS_NUM_PPN above 1: RC115;
- * - this node, by its own name, has to be at PBS_NODENUM's place in the file, if it is there at all (RC114); Torque's
- *   PBS_VNODENUM has to be PBS_NODENUM (RC103), which also holds because no host has two slots;
+ *   variable on: the user copies the file to where all nodes see it and passes the copy's name (RC116 says how);
+ * - a host with several lines: RC115;
+ * - this node, by its own name, has to be at PBS_NODENUM's place in the file, if it is there at all (RC114);
  * - rank 0 is on the file's first host. It compares that with its own addresses.
  * Source: openpbs 23.06 src/resmom/start_exec.c (start_process, finish_exec), mom_comm.c (momtask_create),
  * src/cmds/pbsdsh.c; torque src/resmom/start_exec.c (InitUserEnv), mom_comm.c (PBS_VNODENUM). */
@@ -169,68 +167,32 @@ enum rc_claim rc_pbs_recognise(struct rc_reader *reader, struct rc_facts *facts)
     return RC_CLAIM_TASK;
 }
 
-static bool refuse_several(struct rc_reader *reader, const char *what)
+bool rc_pbs_read(struct rc_reader *reader, struct rc_facts *facts)
 {
-    return rc_say(reader->messages, RC115,
-                  "%s, and PBS does not number the tasks of one host; nothing is set; ask for one slot a "
-                  "host (mpiprocs=1, ppn=1) and start torchrun there, or use mpirun",
-                  what);
-}
-
-static bool from_file(struct rc_reader *reader, struct rc_facts *facts, const struct rc_hostfile *file)
-{
+    struct rc_str path = rc_env_get(reader->env, "PBS_NODEFILE");
     uint32_t node = facts->field[RC_RANK].value;
     uint32_t here = RC_UNKNOWN;
+    struct rc_hostfile file;
 
-    if (file->repeats)
-        return refuse_several(reader, "PBS_NODEFILE names a host several times");
+    if (!path.n || !rc_seen(reader->here, RC_LEARN_HOST_FILE, path) ||
+        !rc_hostfile_read(reader->here->host_file, RC_HOSTFILE_LINES, reader->node_set, &file))
+        return rc_say(reader->messages, RC116,
+                      "this task of PBS does not see PBS_NODEFILE, which is on the first node only; nothing is set; "
+                      "copy it: cp $PBS_NODEFILE nodes; pbsdsh env PBS_NODEFILE=$PWD/nodes rollcall exec -- COMMAND");
+    if (file.repeats)
+        return rc_say(reader->messages, RC115,
+                      "PBS_NODEFILE names a host several times, and PBS does not number the tasks of one host; nothing "
+                      "is set; ask for one slot a host (mpiprocs=1, ppn=1) and start torchrun there, or use mpirun");
     if (rc_seen(reader->here, RC_LEARN_HOST, RC_ABSENT))
-        here = rc_hostfile_find(file, reader->here->host);
+        here = rc_hostfile_find(&file, reader->here->host);
     if (here != RC_UNKNOWN && here != node)
         return rc_say(reader->messages, RC114,
                       "PBS_NODENUM is %u, but this node, %pS, is number %u in PBS_NODEFILE; nothing is set; "
                       "pass a copy of this very job's file",
                       node, &reader->here->host, here);
-    facts->field[RC_NNODES] = (struct rc_number){ file->hosts, "hosts in PBS_NODEFILE" };
-    facts->master_host = rc_hostfile_first(file->text, file->format);
+    rc_facts_one_a_node(facts, (struct rc_number){ file.hosts, "hosts in PBS_NODEFILE" });
+    facts->master_host = rc_hostfile_first(file.text, file.format);
     facts->master_source = "first host in PBS_NODEFILE, checked by rank 0";
-    return true;
-}
-
-static bool from_counts(struct rc_reader *reader, struct rc_facts *facts)
-{
-    struct rc_number nodes;
-    struct rc_number each;
-
-    if (!rc_read_number(reader, "PBS_NUM_NODES", &nodes) || !rc_read_number(reader, "PBS_NUM_PPN", &each))
-        return false;
-    if (nodes.value == RC_UNKNOWN || each.value == RC_UNKNOWN)
-        return rc_say(reader->messages, RC116,
-                      "this task of PBS does not see PBS_NODEFILE, which is on the first node only; nothing is set; "
-                      "copy it: cp $PBS_NODEFILE nodes; pbsdsh env PBS_NODEFILE=$PWD/nodes rollcall exec -- COMMAND");
-    if (each.value != 1)
-        return refuse_several(reader, rc_format(reader->arena, "PBS_NUM_PPN is %u", each.value));
-    facts->field[RC_NNODES] = nodes;
-    return true;
-}
-
-bool rc_pbs_read(struct rc_reader *reader, struct rc_facts *facts)
-{
-    struct rc_str path = rc_env_get(reader->env, "PBS_NODEFILE");
-    struct rc_number *field = facts->field;
-    struct rc_hostfile file;
-    struct rc_number slot; /* Torque's number of it. With one slot a node that is the node's. */
-    bool good;
-
-    if (path.n && rc_seen(reader->here, RC_LEARN_HOST_FILE, path) &&
-        rc_hostfile_read(reader->here->host_file, RC_HOSTFILE_LINES, reader->node_set, &file))
-        good = from_file(reader, facts, &file);
-    else
-        good = from_counts(reader, facts);
-    if (!good || !rc_read_number(reader, "PBS_VNODENUM", &slot) ||
-        !rc_agrees(reader, "PBS_VNODENUM", &field[RC_RANK], "pbsdsh"))
-        return false;
-    rc_facts_one_a_node(facts, field[RC_NNODES]);
     rc_read_gpus(reader, facts);
     return true;
 }

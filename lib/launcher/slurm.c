@@ -153,16 +153,12 @@ static bool read_layout(struct rc_reader *reader, struct rc_facts *facts, uint32
                       "SLURM_STEP_TASKS_PER_NODE is %pQ, not a list such as 2(x3),1; nothing is set; unset "
                       "it if it was exported by hand",
                       &text);
-    if (list.tasks != field[RC_WORLD_SIZE].value)
+    if (list.tasks != field[RC_WORLD_SIZE].value || list.nodes != field[RC_NNODES].value)
         return rc_say(reader->messages, RC103,
-                      "SLURM_STEP_TASKS_PER_NODE %pQ has %u tasks, but %s is %u; nothing is "
+                      "SLURM_STEP_TASKS_PER_NODE %pQ has %u tasks on %u nodes, but %s is %u and %s is %u; nothing is "
                       "set; start the command with srun again",
-                      &text, list.tasks, field[RC_WORLD_SIZE].source, field[RC_WORLD_SIZE].value);
-    if (list.nodes != field[RC_NNODES].value)
-        return rc_say(reader->messages, RC103,
-                      "SLURM_STEP_TASKS_PER_NODE %pQ has %u nodes, but %s is %u; nothing is "
-                      "set; start the command with srun again",
-                      &text, list.nodes, field[RC_NNODES].source, field[RC_NNODES].value);
+                      &text, list.tasks, list.nodes, field[RC_WORLD_SIZE].source, field[RC_WORLD_SIZE].value,
+                      field[RC_NNODES].source, field[RC_NNODES].value);
     field[RC_LOCAL_WORLD_SIZE].value = rc_tasklist_at(&list, node, &before);
     field[RC_LOCAL_WORLD_SIZE].source = "SLURM_STEP_TASKS_PER_NODE";
     facts->node_order_rank.value = before + field[RC_LOCAL_RANK].value;
@@ -230,16 +226,11 @@ static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts, struct 
 
     if (!hosts.p)
         return rc_missing(reader, marker, "SLURM_STEP_NODELIST");
-    if (!rc_hostlist_count(hosts, &count))
+    if (!rc_hostlist_count(hosts, &count) || count != facts->field[RC_NNODES].value)
         return rc_say(reader->messages, RC105,
-                      "SLURM_STEP_NODELIST is %pQ, not a host list; nothing is set; unset it if it was "
-                      "exported by hand",
-                      &hosts);
-    if (count != facts->field[RC_NNODES].value)
-        return rc_say(reader->messages, RC105,
-                      "SLURM_STEP_NODELIST %pQ names %u hosts for %u nodes; nothing is set; start the "
-                      "command with srun again",
-                      &hosts, count, facts->field[RC_NNODES].value);
+                      "SLURM_STEP_NODELIST is %pQ, not a list of %u hosts; nothing is set; start the command with "
+                      "srun again, or unset it if it was exported by hand",
+                      &hosts, facts->field[RC_NNODES].value);
     node->index = facts->field[RC_NODE_RANK].value;
     /* the synthetic environment of user_init has no name, and items of the component */
     node->het = here.n && (reader->slurm_het || rc_slurmcomponents_are_there(reader->env));
