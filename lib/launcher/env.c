@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* env.c - processes that were numbered by hand, or by a launcher that rollcall does not know.
+/* env.c - processes that were numbered for torch: by hand or by a launcher that rollcall does not know, and by torchrun.
  *
  * torch's env:// reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT. They are believed as they were set: no value that
  * is there is ever changed to another. Two things can be done for such a process: say that half of an identity is
@@ -39,6 +39,7 @@
 #include "base/netaddr.h"
 #include "launcher/hosts.h"
 #include "launcher/launcher.h"
+#include "launcher/layout.h"
 
 static const struct rc_str names[] = { RC_NAME("RANK"), RC_NAME("WORLD_SIZE") };
 
@@ -214,34 +215,81 @@ enum rc_claim rc_env_recognise(struct rc_reader *reader, struct rc_facts *facts)
     return RC_CLAIM_TASK;
 }
 
-/* Of the other nodes only the average number of processes is known. */
-static void fill_sizes(struct rc_facts *facts)
-{
-    uint32_t size = facts->field[RC_WORLD_SIZE].value;
-    uint32_t nnodes = facts->field[RC_NNODES].value;
-    uint32_t local = facts->field[RC_LOCAL_WORLD_SIZE].value;
-    uint32_t least = size / nnodes;
-    uint32_t most = least + (size % nnodes != 0);
-
-    facts->min_local_size = local < least ? local : least;
-    facts->max_local_size = local > most ? local : most;
-    if (nnodes == 1)
-        facts->node_order_rank = facts->field[RC_RANK];
-}
-
 bool rc_env_read(struct rc_reader *reader, struct rc_facts *facts)
 {
     if (!read_all(reader, facts->field))
         return false;
-    fill_sizes(facts);
+    rc_layout_spread(facts);
+    /* of the other nodes only the average number of processes is known */
+    if (facts->field[RC_NNODES].value > 1)
+        facts->node_order_rank.value = RC_UNKNOWN;
     facts->master_certain = true;
     return true;
 }
 
-/* RANK and its like are in torchrun's table. */
+/* RANK and its like are in torchrun's table (below). */
 const struct rc_launcher rc_launcher_env = {
     .id = "env",
     .by_hand = true,
     .apart = "MASTER_PORT",
     .title = "env:// (set by hand)",
+};
+
+/* A worker that torchrun (or torch.distributed.launch) started.
+ *
+ * torchrun is authoritative: its agents have agreed on the ranks already, also where they number themselves in order of
+ * arrival (c10d). Its five variables are read to be shown, never changed.
+ * Source: torch/distributed/elastic/agent/server/local_elastic_agent.py, _start_workers. TORCHELASTIC_RUN_ID alone
+ * proves nothing: people export it by hand, because Lightning (2.1 and later) then takes its TorchElasticEnvironment
+ * before all others. */
+
+enum rc_claim rc_torchrun_recognise(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_str run_id = rc_env_get(reader->env, "TORCHELASTIC_RUN_ID");
+    struct rc_str rank = rc_env_get(reader->env, "RANK");
+    struct rc_str local_rank = rc_env_get(reader->env, "LOCAL_RANK");
+
+    if (!run_id.p || !rank.p || !local_rank.p)
+        return RC_CLAIM_ABSENT;
+    if (!rank.n || !local_rank.n) {
+        rc_say(reader->messages, RC102,
+               "TORCHELASTIC_RUN_ID is set but %s is empty; nothing is set; unset what another "
+               "torchrun left, or start the command with torchrun again",
+               rank.n ? "LOCAL_RANK" : "RANK");
+        return RC_CLAIM_BROKEN;
+    }
+    if (!rc_read_number(reader, "RANK", &facts->field[RC_RANK]))
+        return RC_CLAIM_BROKEN;
+    rc_facts_name(reader, facts, "torchrun", run_id);
+    return RC_CLAIM_TASK;
+}
+
+bool rc_torchrun_read(struct rc_reader *reader, struct rc_facts *facts)
+{
+    if (!rc_read_fields(reader, &rc_launcher_torchrun, facts, "TORCHELASTIC_RUN_ID", 0))
+        return false;
+    facts->master_host = rc_env_get(reader->env, "MASTER_ADDR");
+    facts->master_source = "MASTER_ADDR (torchrun)";
+    return true;
+}
+
+const struct rc_launcher rc_launcher_torchrun = {
+    .id = "torchrun",
+    .title = "torchrun",
+    /* the elastic agent of DeepSpeed's launcher is torchrun's */
+    .processes = "torchrun|torch.distributed.run|torch.distributed.launch|deepspeed.launcher.launch",
+    .has_library = true, /* torch.distributed.launcher.api.elastic_launch */
+    .tells_master = true,
+    .authoritative = true,
+    /* the run id is "none" unless --rdzv-id is given; a restart is another launch with the same one */
+    .apart = "MASTER_ADDR MASTER_PORT TORCHELASTIC_RESTART_COUNT",
+    .srun_server = RC_SRUN_SERVER_OUTER,
+    .variables = {
+        RC_VARIABLE("RANK", RC_RANK),
+        RC_VARIABLE("WORLD_SIZE", RC_WORLD_SIZE),
+        RC_VARIABLE("LOCAL_RANK", RC_LOCAL_RANK),
+        RC_VARIABLE("LOCAL_WORLD_SIZE", RC_LOCAL_WORLD_SIZE),
+        RC_VARIABLE("GROUP_RANK", RC_NODE_RANK),
+        RC_VARIABLE("GROUP_WORLD_SIZE", RC_NNODES),
+    },
 };
