@@ -41,8 +41,6 @@
 #include "launcher/launcher.h"
 #include "launcher/layout.h"
 
-static const struct rc_str names[] = { RC_NAME("RANK"), RC_NAME("WORLD_SIZE") };
-
 static bool refuse_half(struct rc_reader *reader, const char *what)
 {
     return rc_say(reader->messages, RC117,
@@ -52,21 +50,16 @@ static bool refuse_half(struct rc_reader *reader, const char *what)
 }
 
 /* RC_UNKNOWN for an absent or empty one; false where it is no number, or below `least`. */
-static bool read_number(struct rc_reader *reader, struct rc_str name, uint32_t least, struct rc_number *out)
+static bool read_number(struct rc_reader *reader, const char *name, uint32_t least, struct rc_number *out)
 {
-    struct rc_str text = rc_env_find(reader->env, name);
+    struct rc_str text = rc_env_find(reader->env, rc_str(name));
     uint32_t value = RC_UNKNOWN;
 
     if (text.n && (!rc_parse_u32(text, RC_MAX_TASKS, &value) || value < least))
-        return refuse_half(reader, rc_format(reader->arena, "%s is %pQ, not a number from %u to %u", name.p, &text,
-                                             least, RC_MAX_TASKS));
-    *out = (struct rc_number){ value, value == RC_UNKNOWN ? NULL : name.p };
+        return refuse_half(reader, rc_format(reader->arena, "%s is %pQ, not a number from %u to %u", name, &text, least,
+                                             RC_MAX_TASKS));
+    *out = (struct rc_number){ value, value == RC_UNKNOWN ? NULL : name };
     return true;
-}
-
-static struct rc_str either(const struct rc_reader *reader, struct rc_str first, struct rc_str second)
-{
-    return rc_env_find(reader->env, first).n ? first : second;
 }
 
 static bool refuse_ambiguous(struct rc_reader *reader, const char *what)
@@ -95,15 +88,19 @@ static bool is_at_most(struct rc_reader *reader, const struct rc_number *small, 
 
 static bool read_numbers(struct rc_reader *reader, struct rc_number *field)
 {
-    for (size_t i = 0; i < 2; i++)
-        if (!rc_env_find(reader->env, names[i]).n)
-            return refuse_half(reader,
-                               rc_format(reader->arena, "%s is %s, but %s is set", names[i].p,
-                                         rc_env_find(reader->env, names[i]).p ? "empty" : "not set", names[1 - i].p));
-    return read_number(reader, names[0], 0, &field[RC_RANK]) &&
-           read_number(reader, names[1], 1, &field[RC_WORLD_SIZE]) &&
-           read_number(reader, RC_STR("LOCAL_RANK"), 0, &field[RC_LOCAL_RANK]) &&
-           read_number(reader, either(reader, RC_STR("LOCAL_WORLD_SIZE"), RC_STR("LOCAL_SIZE")), 1,
+    static const char names[][11] = { "RANK", "WORLD_SIZE" };
+
+    for (size_t i = 0; i < 2; i++) {
+        struct rc_str value = rc_env_find(reader->env, rc_str(names[i]));
+
+        if (!value.n)
+            return refuse_half(reader, rc_format(reader->arena, "%s is %s, but %s is set", names[i],
+                                                 value.p ? "empty" : "not set", names[1 - i]));
+    }
+    return read_number(reader, "RANK", 0, &field[RC_RANK]) &&
+           read_number(reader, "WORLD_SIZE", 1, &field[RC_WORLD_SIZE]) &&
+           read_number(reader, "LOCAL_RANK", 0, &field[RC_LOCAL_RANK]) &&
+           read_number(reader, rc_either(reader->env, "LOCAL_WORLD_SIZE", "LOCAL_SIZE"), 1,
                        &field[RC_LOCAL_WORLD_SIZE]) &&
            is_below(reader, &field[RC_RANK], &field[RC_WORLD_SIZE]) &&
            is_below(reader, &field[RC_LOCAL_RANK], &field[RC_LOCAL_WORLD_SIZE]) &&
@@ -127,17 +124,15 @@ static bool read_one_node(struct rc_reader *reader, struct rc_number *field, con
 
 static bool read_nodes(struct rc_reader *reader, struct rc_number *field, struct rc_str master)
 {
+    const struct rc_env *env = reader->env;
+    const char *node_name = rc_either(env, "NODE_RANK", rc_either(env, "GROUP_RANK", "CROSS_RANK"));
+    const char *nodes_name = rc_either(env, "GROUP_WORLD_SIZE", rc_either(env, "NNODES", "CROSS_SIZE"));
     struct rc_number *node = &field[RC_NODE_RANK];
     struct rc_number *nnodes = &field[RC_NNODES];
 
     if (field[RC_LOCAL_WORLD_SIZE].value == RC_UNKNOWN)
         return refuse_ambiguous(reader, "LOCAL_WORLD_SIZE");
-    if (!read_number(reader,
-                     either(reader, RC_STR("NODE_RANK"), either(reader, RC_STR("GROUP_RANK"), RC_STR("CROSS_RANK"))), 0,
-                     node) ||
-        !read_number(reader,
-                     either(reader, RC_STR("GROUP_WORLD_SIZE"), either(reader, RC_STR("NNODES"), RC_STR("CROSS_SIZE"))),
-                     1, nnodes))
+    if (!read_number(reader, node_name, 0, node) || !read_number(reader, nodes_name, 1, nnodes))
         return false;
     if (node->value == RC_UNKNOWN || nnodes->value == RC_UNKNOWN || !master.n)
         return refuse_ambiguous(reader, node->value == RC_UNKNOWN     ? "NODE_RANK"

@@ -63,9 +63,14 @@ bool rc_read_number(struct rc_reader *reader, const char *name, struct rc_number
     return true;
 }
 
-bool rc_read_either(struct rc_reader *reader, const char *first, const char *second, struct rc_number *out)
+const char *rc_either(const struct rc_env *env, const char *first, const char *second)
 {
-    return rc_read_number(reader, rc_env_find(reader->env, rc_str(first)).n ? first : second, out);
+    return rc_env_find(env, rc_str(first)).n || !rc_env_find(env, rc_str(second)).n ? first : second;
+}
+
+bool rc_read_needed(struct rc_reader *reader, const char *what, const char *name, struct rc_number *out)
+{
+    return rc_read_number(reader, name, out) && (out->value != RC_UNKNOWN || rc_missing(reader, what, name));
 }
 
 bool rc_read_fields(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts,
@@ -89,12 +94,6 @@ bool rc_missing(struct rc_reader *reader, const char *what, const char *name)
                   "%s is set but %s is not; nothing is set; pass the launcher's whole environment to the "
                   "command",
                   what, name);
-}
-
-bool rc_need_field(struct rc_reader *reader, const struct rc_facts *facts, enum rc_field field, const char *what,
-                   const char *name)
-{
-    return facts->field[field].value != RC_UNKNOWN || rc_missing(reader, what, name);
 }
 
 bool rc_agrees(struct rc_reader *reader, const char *name, const struct rc_number *number, const char *command)

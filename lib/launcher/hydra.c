@@ -162,13 +162,13 @@ enum rc_claim rc_mpich_recognise(struct rc_reader *reader, struct rc_facts *fact
     if (!rc_env_get(reader->env, "MPI_LOCALRANKID").n || (is_second_voice(reader) && !find_proxy(reader, &proxy)))
         return RC_CLAIM_ABSENT;
     /* with -pmi-port the rank is in PMI_ID */
-    if (!rc_read_either(reader, "PMI_RANK", "PMI_ID", rank))
+    if (!rc_read_number(reader, rc_either(reader->env, "PMI_RANK", "PMI_ID"), rank))
         return RC_CLAIM_BROKEN;
     /* people export MPI_LOCALRANKID alone by hand, for other libraries */
     if (rank->value == RC_UNKNOWN) {
         if (!rc_env_get(reader->env, "PMI_SIZE").n && !rc_env_get(reader->env, "MPI_LOCALNRANKS").n)
             return RC_CLAIM_ABSENT;
-        rc_need_field(reader, facts, RC_RANK, "MPI_LOCALRANKID", "PMI_RANK");
+        rc_missing(reader, "MPI_LOCALRANKID", "PMI_RANK");
         return RC_CLAIM_BROKEN;
     }
     name_launch(reader, facts);
@@ -233,11 +233,9 @@ static bool read_step(struct rc_reader *reader, struct rc_facts *facts)
     struct rc_number proxies;
     uint32_t count;
 
-    if (!is_own_step(reader) || !rc_read_number(reader, "SLURM_NODEID", &field[RC_NODE_RANK]) ||
-        !rc_read_number(reader, "SLURM_STEP_NUM_NODES", &field[RC_NNODES]) ||
-        !rc_read_number(reader, "SLURM_STEP_NUM_TASKS", &proxies) ||
-        !rc_need_field(reader, facts, RC_NODE_RANK, "MPI_LOCALRANKID", "SLURM_NODEID") ||
-        !rc_need_field(reader, facts, RC_NNODES, "MPI_LOCALRANKID", "SLURM_STEP_NUM_NODES"))
+    if (!is_own_step(reader) || !rc_read_needed(reader, "MPI_LOCALRANKID", "SLURM_NODEID", &field[RC_NODE_RANK]) ||
+        !rc_read_needed(reader, "MPI_LOCALRANKID", "SLURM_STEP_NUM_NODES", &field[RC_NNODES]) ||
+        !rc_read_number(reader, "SLURM_STEP_NUM_TASKS", &proxies))
         return false;
     if ((proxies.value != RC_UNKNOWN && proxies.value != field[RC_NNODES].value) ||
         field[RC_NODE_RANK].value >= field[RC_NNODES].value) {

@@ -187,8 +187,11 @@ void rc_facts_name(struct rc_reader *reader, struct rc_facts *facts, const char 
  * or empty variable gives *out = RC_UNKNOWN and true. */
 bool rc_read_number(struct rc_reader *reader, const char *name, struct rc_number *out);
 
-/* The first of two names that has a value (a launcher's newer and older spelling). */
-bool rc_read_either(struct rc_reader *reader, const char *first, const char *second, struct rc_number *out);
+/* The second of two names where it alone has a value (a launcher's older spelling), else the first. */
+const char *rc_either(const struct rc_env *env, const char *first, const char *second);
+
+/* Reads a number that a task with the launcher's marker `what` has, else RC102. */
+bool rc_read_needed(struct rc_reader *reader, const char *what, const char *name, struct rc_number *out);
 
 /* The same for all variables of a family's table, into the fields they speak of; of two that speak of one field the
  * first that is there counts. RC102 where the marker is set, but one of these fields (a bit each) is not. */
@@ -197,10 +200,6 @@ bool rc_read_fields(struct rc_reader *reader, const struct rc_launcher *launcher
 
 /* Message RC102: the launcher's marker `what` is set, but `name` is not. Returns false. */
 bool rc_missing(struct rc_reader *reader, const char *what, const char *name);
-
-/* True where the field is known; else rc_missing(). */
-bool rc_need_field(struct rc_reader *reader, const struct rc_facts *facts, enum rc_field field, const char *what,
-                   const char *name);
 
 /* False, with message RC103, where a launcher says a number a second time by
  * another name and says another one; `command` is what to start again. */

@@ -199,14 +199,6 @@ enum rc_claim rc_pals_recognise(struct rc_reader *reader, struct rc_facts *facts
     return RC_CLAIM_TASK;
 }
 
-/* False, with a message, where PMI_* say another number. */
-static bool agrees_with_pmi(struct rc_reader *reader, const char *name, const struct rc_number *number)
-{
-    struct rc_number other;
-
-    return rc_read_number(reader, name, &other) && rc_agrees(reader, name, number, "mpiexec");
-}
-
 static bool without_file(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_number *field = facts->field;
@@ -231,9 +223,9 @@ bool rc_pals_read(struct rc_reader *reader, struct rc_facts *facts)
     enum apinfo_answer file;
 
     if (!rc_read_fields(reader, &rc_launcher_pals, facts, "PALS_RANKID", 0) ||
-        !agrees_with_pmi(reader, "PMI_RANK", &field[RC_RANK]) ||
-        !agrees_with_pmi(reader, "PMI_LOCAL_RANK", &field[RC_LOCAL_RANK]) ||
-        !agrees_with_pmi(reader, "PMI_LOCAL_SIZE", &field[RC_LOCAL_WORLD_SIZE]))
+        !rc_agrees(reader, "PMI_RANK", &field[RC_RANK], "mpiexec") ||
+        !rc_agrees(reader, "PMI_LOCAL_RANK", &field[RC_LOCAL_RANK], "mpiexec") ||
+        !rc_agrees(reader, "PMI_LOCAL_SIZE", &field[RC_LOCAL_WORLD_SIZE], "mpiexec"))
         return false;
     file = apinfo_fill(reader, facts);
     if (file == APINFO_WRONG || (file == APINFO_NONE && !without_file(reader, facts)))

@@ -95,8 +95,7 @@ bool rc_lsf_read(struct rc_reader *reader, struct rc_facts *facts)
     struct rc_hostfile slots;
     struct rc_hostfile_place place;
 
-    if (!rc_read_number(reader, "LSB_DJOB_NUMPROC", &facts->field[RC_WORLD_SIZE]) ||
-        !rc_need_field(reader, facts, RC_WORLD_SIZE, "LSF_PM_TASKID", "LSB_DJOB_NUMPROC") ||
+    if (!rc_read_needed(reader, "LSF_PM_TASKID", "LSB_DJOB_NUMPROC", &facts->field[RC_WORLD_SIZE]) ||
         !read_slots(reader, facts, &slots))
         return false;
     if (!rc_hostfile_place(&slots, facts->field[RC_RANK].value, &place))
@@ -160,8 +159,7 @@ enum rc_claim rc_pbs_recognise(struct rc_reader *reader, struct rc_facts *facts)
         return RC_CLAIM_ABSENT;
     if (!is_task(reader->env))
         return RC_CLAIM_OUTSIDE;
-    if (!rc_read_number(reader, "PBS_NODENUM", &facts->field[RC_RANK]) ||
-        !rc_need_field(reader, facts, RC_RANK, "PBS_TASKNUM", "PBS_NODENUM"))
+    if (!rc_read_needed(reader, "PBS_TASKNUM", "PBS_NODENUM", &facts->field[RC_RANK]))
         return RC_CLAIM_BROKEN;
     rc_facts_name(reader, facts, "pbs", job);
     return RC_CLAIM_TASK;

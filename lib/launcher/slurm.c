@@ -95,8 +95,7 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
         return claim_job(reader, facts, job);
     if (!rc_parse_u64(job, JOB_ID_MAX, &job_id))
         return refuse_id(reader, "SLURM_JOB_ID", "job", job);
-    if (!rc_read_number(reader, "SLURM_PROCID", rank) ||
-        !rc_need_field(reader, facts, RC_RANK, "SLURM_STEP_ID", "SLURM_PROCID"))
+    if (!rc_read_needed(reader, "SLURM_STEP_ID", "SLURM_PROCID", rank))
         return RC_CLAIM_BROKEN;
     facts->port_seed[0] = job_id;
     facts->port_seed[1] = step_id;
@@ -122,16 +121,13 @@ static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_number *field = facts->field;
     struct rc_ordered kept;
+    const char *tasks = rc_either(reader->env, "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS");
+    const char *nodes = rc_either(reader->env, "SLURM_STEP_NUM_NODES", "SLURM_NNODES");
 
-    if (!rc_read_number(reader, "SLURM_LOCALID", &field[RC_LOCAL_RANK]) ||
-        !rc_read_number(reader, "SLURM_NODEID", &field[RC_NODE_RANK]) ||
-        !rc_read_either(reader, "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", &field[RC_WORLD_SIZE]) ||
-        !rc_read_either(reader, "SLURM_STEP_NUM_NODES", "SLURM_NNODES", &field[RC_NNODES]))
-        return false;
-    if (!rc_need_field(reader, facts, RC_LOCAL_RANK, marker, "SLURM_LOCALID") ||
-        !rc_need_field(reader, facts, RC_NODE_RANK, marker, "SLURM_NODEID") ||
-        !rc_need_field(reader, facts, RC_WORLD_SIZE, marker, "SLURM_STEP_NUM_TASKS") ||
-        !rc_need_field(reader, facts, RC_NNODES, marker, "SLURM_STEP_NUM_NODES"))
+    if (!rc_read_needed(reader, marker, "SLURM_LOCALID", &field[RC_LOCAL_RANK]) ||
+        !rc_read_needed(reader, marker, "SLURM_NODEID", &field[RC_NODE_RANK]) ||
+        !rc_read_needed(reader, marker, tasks, &field[RC_WORLD_SIZE]) ||
+        !rc_read_needed(reader, marker, nodes, &field[RC_NNODES]))
         return false;
     if (rc_ordered_read(reader->env, facts->scope, &kept))
         field[RC_NODE_RANK].value = kept.node;
