@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* env.c - processes that were numbered for torch: by hand or by a launcher that rollcall does not know, and by torchrun.
+/* env.c - processes that were numbered for torch: by hand, by a launcher that rollcall does not know, by torchrun.
  *
  * torch's env:// reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT. They are believed as they were set: no value that
  * is there is ever changed to another. Two things can be done for such a process: say that half of an identity is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gpulist.h - what the variables of the GPU runtimes, and Slurm, say of a task's GPUs: CUDA_VISIBLE_DEVICES and its like
- * (gpulist.def), and questions about one such list, as "0,1" or "GPU-...,MIG-...". */
+/* gpulist.h - what the variables of the GPU runtimes (gpulist.def), and Slurm, say of a task's GPUs; and questions
+ * about one such list, as "0,1" or "GPU-...,MIG-...". */
 #pragma once
 
 #include "base/env.h"

@@ -48,17 +48,15 @@ static bool is_set(const struct rc_env *env, const char *name)
     return value_of(env, name).n > 0;
 }
 
-/* The launch and this node's place in it, unless workers were numbered further inside. */
+/* The launch and this task's rank in it. Where workers may have been numbered further inside, they were, unless the
+ * stamp says that rollcall made this task a worker. */
 static enum rc_claim claim(struct rc_reader *reader, struct rc_facts *facts, const char *family, struct rc_str run_id,
-                           struct rc_number index)
+                           struct rc_number rank, bool may_be_inside)
 {
     rc_facts_name(reader, facts, family, run_id);
-    if (is_set(reader->env, "LOCAL_RANK") &&
-        (!rc_stamp_is_of(&reader->stamp, facts->scope, index.value) || reader->stamp.launcher)) {
-        rc_facts_init(facts);
+    if (may_be_inside && (!rc_stamp_is_of(&reader->stamp, facts->scope, rank.value) || reader->stamp.launcher))
         return RC_CLAIM_ABSENT;
-    }
-    facts->field[RC_RANK] = index;
+    facts->field[RC_RANK] = rank;
     return RC_CLAIM_TASK;
 }
 
@@ -96,7 +94,7 @@ static enum rc_claim recognise(struct rc_reader *reader, struct rc_facts *facts,
     return claim(reader, facts, family,
                  is_set(env, platform->run_id[0]) ? value_of(env, platform->run_id[0])
                                                   : value_of(env, platform->run_id[1]),
-                 index);
+                 index, is_set(env, "LOCAL_RANK"));
 }
 
 /* The node's GPUs: the variable may be none, or no number ("auto"). */
@@ -223,7 +221,8 @@ enum rc_claim rc_sagemaker_recognise(struct rc_reader *reader, struct rc_facts *
         rc_missing(reader, "SM_HOSTS", "SM_CURRENT_HOST");
     else if (read_hosts(reader, &hosts))
         return claim(reader, facts, "sagemaker", rc_env_get(reader->env, "TRAINING_JOB_NAME"),
-                     (struct rc_number){ hosts.place, "place of SM_CURRENT_HOST in SM_HOSTS" });
+                     (struct rc_number){ hosts.place, "place of SM_CURRENT_HOST in SM_HOSTS" },
+                     is_set(reader->env, "LOCAL_RANK"));
     return RC_CLAIM_BROKEN;
 }
 
@@ -290,7 +289,6 @@ enum rc_claim rc_azureml_recognise(struct rc_reader *reader, struct rc_facts *fa
 {
     bool has_rank = is_set(reader->env, "RANK");
     bool has_size = is_set(reader->env, "WORLD_SIZE");
-    const struct rc_stamp *stamp = &reader->stamp;
     struct rc_number nnodes;
     struct rc_number rank;
 
@@ -304,13 +302,7 @@ enum rc_claim rc_azureml_recognise(struct rc_reader *reader, struct rc_facts *fa
         return RC_CLAIM_BROKEN;
     if (nnodes.value == RC_UNKNOWN)
         return RC_CLAIM_ABSENT;
-    rc_facts_name(reader, facts, "azureml", rc_env_get(reader->env, "AZUREML_RUN_ID"));
-    if (stamp->text.n && (!rc_stamp_is_of(stamp, facts->scope, rank.value) || stamp->launcher)) {
-        rc_facts_init(facts);
-        return RC_CLAIM_ABSENT;
-    }
-    facts->field[RC_RANK] = rank;
-    return RC_CLAIM_TASK;
+    return claim(reader, facts, "azureml", rc_env_get(reader->env, "AZUREML_RUN_ID"), rank, reader->stamp.text.n > 0);
 }
 
 /* Node and rank against each other; the core checks the rank against the size. */
