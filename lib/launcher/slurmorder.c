@@ -264,42 +264,30 @@ static bool is_as_listed(const struct search *s)
            (!follows_network(s->reader->env) || is_distributed(s, "cyclic") || is_distributed(s, "plane"));
 }
 
-static bool refuse_het(const struct search *s)
+static bool refuse(const struct search *s)
 {
+    struct rc_arena *arena = s->reader->arena;
     struct rc_str here = rc_env_get(s->reader->env, "SLURMD_NODENAME");
-
-    return rc_say(s->reader->messages, RC106,
-                  "in this step of several components (srun A : B) node %u is %pQ, and nothing says on which "
-                  "node rank 0 is; nothing is set; use srun --mpi=pmix, or name the components in the order "
-                  "of their nodes' names",
-                  number_of(s, RC_NODE_RANK), &here);
-}
-
-static bool refuse_order(const struct search *s)
-{
     struct rc_str place = rc_env_get(s->reader->env, "SLURM_TOPOLOGY_ADDR");
-    const char *cause = follows_network(s->reader->env)
-                            ? rc_format(s->reader->arena, "from Slurm 26.05 on ranks follow the network (here %pQ)",
-                                        &place)
-                            : rc_format(s->reader->arena, "node %u of SLURM_STEP_NODELIST has rank %u, not rank %u",
-                                        s->node->index, s->node->first, rank_by_list(s));
+    const char *cure = "use srun --mpi=pmix, or name the hosts in a file with SLURM_HOSTFILE";
+    const char *cause = "the distribution is arbitrary";
 
-    return rc_say(s->reader->messages, RC106,
-                  "%s, and nothing says on which node rank 0 is; nothing is set; use srun --ddp or "
-                  "--mpi=pmix, or srun -m plane=%u",
-                  cause, s->facts->max_local_size);
-}
-
-static bool refuse_arbitrary(const struct search *s)
-{
-    rc_message_add(
-        s->reader->messages, RC106,
-        rc_str_is(find_told(s), RC_TASK_HOSTS_LONG)
-            ? "the distribution is arbitrary, and too irregular for a variable to say which task is on which "
-              "node; nothing is set; name each node once in SLURM_HOSTFILE, all of its tasks together"
-            : "the distribution is arbitrary and nothing says on which node rank 0 is; nothing is set; use "
-              "srun --mpi=pmix, or name the hosts in a file with SLURM_HOSTFILE");
-    return false;
+    if (s->het) {
+        cause = rc_format(arena, "in this step of several components (srun A : B) node %u is %pQ",
+                          number_of(s, RC_NODE_RANK), &here);
+        cure = "use srun --mpi=pmix, or name the components in the order of their nodes' names";
+    } else if (!is_distributed(s, "arbitrary")) {
+        cause = follows_network(s->reader->env)
+                    ? rc_format(arena, "from Slurm 26.05 on ranks follow the network (here %pQ)", &place)
+                    : rc_format(arena, "node %u of SLURM_STEP_NODELIST has rank %u, not rank %u", s->node->index,
+                                s->node->first, rank_by_list(s));
+        cure = rc_format(arena, "use srun --ddp or --mpi=pmix, or srun -m plane=%u", s->facts->max_local_size);
+    } else if (rc_str_is(find_told(s), RC_TASK_HOSTS_LONG)) {
+        cause = "the distribution is arbitrary, and too irregular for a variable to say which task is on which node";
+        cure = "name each node once in SLURM_HOSTFILE, all of its tasks together";
+    }
+    return rc_say(s->reader->messages, RC106, "%s, and nothing says on which node rank 0 is; nothing is set; %s", cause,
+                  cure);
 }
 
 bool rc_slurmorder_read(struct rc_reader *reader, struct rc_facts *facts, const struct rc_slurmnode *node)
@@ -319,7 +307,7 @@ bool rc_slurmorder_read(struct rc_reader *reader, struct rc_facts *facts, const 
     else if (is_as_listed(&s))
         return true;
     else if (!read_pmix(&s, &place) && !read_components(&s, &place))
-        return s.het ? refuse_het(&s) : is_distributed(&s, "arbitrary") ? refuse_arbitrary(&s) : refuse_order(&s);
+        return refuse(&s);
     facts->master_node = place.master_node;
     node_rank->value = place.node_rank;
     node_rank->source = "order of the nodes' lowest ranks";
