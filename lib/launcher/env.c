@@ -70,19 +70,12 @@ static bool refuse_ambiguous(struct rc_reader *reader, const char *what)
                   what);
 }
 
-static bool is_below(struct rc_reader *reader, const struct rc_number *index, const struct rc_number *size)
+/* Whether a number is at most another one, or below it. */
+static bool fits(struct rc_reader *reader, const struct rc_number *small, const struct rc_number *large, bool below)
 {
-    if (index->value == RC_UNKNOWN || size->value == RC_UNKNOWN || index->value < size->value)
+    if (small->value == RC_UNKNOWN || large->value == RC_UNKNOWN || small->value + below <= large->value)
         return true;
-    return refuse_half(reader, rc_format(reader->arena, "%s %u is not below %s %u", index->source, index->value,
-                                         size->source, size->value));
-}
-
-static bool is_at_most(struct rc_reader *reader, const struct rc_number *small, const struct rc_number *large)
-{
-    if (small->value == RC_UNKNOWN || small->value <= large->value)
-        return true;
-    return refuse_half(reader, rc_format(reader->arena, "%s %u is above %s %u", small->source, small->value,
+    return refuse_half(reader, rc_format(reader->arena, "%s is %u, but %s is %u", small->source, small->value,
                                          large->source, large->value));
 }
 
@@ -102,10 +95,10 @@ static bool read_numbers(struct rc_reader *reader, struct rc_number *field)
            read_number(reader, "LOCAL_RANK", 0, &field[RC_LOCAL_RANK]) &&
            read_number(reader, rc_either(reader->env, "LOCAL_WORLD_SIZE", "LOCAL_SIZE"), 1,
                        &field[RC_LOCAL_WORLD_SIZE]) &&
-           is_below(reader, &field[RC_RANK], &field[RC_WORLD_SIZE]) &&
-           is_below(reader, &field[RC_LOCAL_RANK], &field[RC_LOCAL_WORLD_SIZE]) &&
-           is_at_most(reader, &field[RC_LOCAL_RANK], &field[RC_RANK]) &&
-           is_at_most(reader, &field[RC_LOCAL_WORLD_SIZE], &field[RC_WORLD_SIZE]);
+           fits(reader, &field[RC_RANK], &field[RC_WORLD_SIZE], true) &&
+           fits(reader, &field[RC_LOCAL_RANK], &field[RC_LOCAL_WORLD_SIZE], true) &&
+           fits(reader, &field[RC_LOCAL_RANK], &field[RC_RANK], false) &&
+           fits(reader, &field[RC_LOCAL_WORLD_SIZE], &field[RC_WORLD_SIZE], false);
 }
 
 static bool read_one_node(struct rc_reader *reader, struct rc_number *field, const char *source)
@@ -145,7 +138,7 @@ static bool read_nodes(struct rc_reader *reader, struct rc_number *field, struct
         return refuse_half(reader,
                            rc_format(reader->arena, "%s is %u, but %u of %u processes are on this node", nnodes->source,
                                      nnodes->value, field[RC_LOCAL_WORLD_SIZE].value, field[RC_WORLD_SIZE].value));
-    return is_below(reader, node, nnodes) && is_at_most(reader, node, &field[RC_RANK]);
+    return fits(reader, node, nnodes, true) && fits(reader, node, &field[RC_RANK], false);
 }
 
 static bool read_master(struct rc_reader *reader, struct rc_str addr)

@@ -199,18 +199,14 @@ static bool check_gtids(struct rc_reader *reader, const struct rc_facts *facts, 
         if (count == facts->field[RC_LOCAL_RANK].value)
             at_local_id = rank;
     }
-    if (count != facts->field[RC_LOCAL_WORLD_SIZE].value)
-        return rc_say(reader->messages, RC103,
-                      "SLURM_GTIDS %pQ has %u ranks, but %s has %u tasks on node %u; nothing "
-                      "is set; start the command with srun again",
-                      &whole, count, facts->field[RC_LOCAL_WORLD_SIZE].source, facts->field[RC_LOCAL_WORLD_SIZE].value,
-                      facts->field[RC_NODE_RANK].value);
-    if (at_local_id == facts->field[RC_RANK].value)
+    if (count == facts->field[RC_LOCAL_WORLD_SIZE].value && at_local_id == facts->field[RC_RANK].value)
         return true;
-    return rc_say(reader->messages, RC103,
-                  "SLURM_PROCID is %u, but SLURM_GTIDS %pQ has another rank at local id %u; "
-                  "nothing is set; start the command with srun again",
-                  facts->field[RC_RANK].value, &whole, facts->field[RC_LOCAL_RANK].value);
+    return rc_say(
+        reader->messages, RC103,
+        "SLURM_GTIDS is %pQ, but node %u has %u tasks (%s), and SLURM_PROCID is %u at local id %u; nothing is "
+        "set; start the command with srun again",
+        &whole, facts->field[RC_NODE_RANK].value, facts->field[RC_LOCAL_WORLD_SIZE].value,
+        facts->field[RC_LOCAL_WORLD_SIZE].source, facts->field[RC_RANK].value, facts->field[RC_LOCAL_RANK].value);
 }
 
 static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts, struct rc_slurmnode *node)
