@@ -145,35 +145,13 @@ int rc_netaddr_compare(const struct rc_netaddr *a, const struct rc_netaddr *b)
     return 0;
 }
 
-/* Whether a host is this one. Names are the same in upper and lower case. */
-static bool names_host(struct rc_str host, const char *lower)
-{
-    for (size_t i = 0; i < host.n; i++) {
-        char c = host.p[i] >= 'A' && host.p[i] <= 'Z' ? (char)(host.p[i] - 'A' + 'a') : host.p[i];
-
-        if (lower[i] == '\0' || c != lower[i])
-            return false;
-    }
-    return lower[host.n] == '\0';
-}
-
-/* By these addresses each node reaches itself and no other: the loopback ones, and the
- * wildcards, which a client takes for its own node. */
 bool rc_host_is_loopback(struct rc_str host)
 {
-    static const char own[][22] = { "localhost",
-                                    "localhost.localdomain",
-                                    "localhost4",
-                                    "localhost6",
-                                    "ip6-localhost",
-                                    "ip6-loopback",
-                                    "::1",
-                                    "0.0.0.0",
-                                    "0",
-                                    "::" };
+    struct rc_str rest = RC_STR("localhost|localhost.localdomain|localhost4|localhost6|ip6-localhost|ip6-loopback|::1|"
+                                "0.0.0.0|0|::");
 
-    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
-        if (names_host(host, own[i]))
+    while (rest.p)
+        if (rc_str_is_alike(rc_str_split(rest, '|', &rest), host))
             return true;
     return rc_str_starts(host, "127.") || rc_str_starts(host, "localhost.") || rc_str_starts(host, "::ffff:127.");
 }

@@ -30,6 +30,20 @@ bool rc_str_is(struct rc_str a, const char *cstring)
     return rc_str_eq(a, rc_str(cstring));
 }
 
+static char lower_case(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+bool rc_str_is_alike(struct rc_str a, struct rc_str b)
+{
+    size_t i = 0;
+
+    while (i < a.n && i < b.n && lower_case(a.p[i]) == lower_case(b.p[i]))
+        i++;
+    return i == a.n && i == b.n;
+}
+
 bool rc_str_starts(struct rc_str a, const char *prefix)
 {
     size_t n = rc_str(prefix).n;

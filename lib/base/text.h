@@ -27,6 +27,7 @@ struct rc_str {
 struct rc_str rc_str(const char *cstring);
 bool rc_str_eq(struct rc_str a, struct rc_str b);
 bool rc_str_is(struct rc_str a, const char *cstring);
+bool rc_str_is_alike(struct rc_str a, struct rc_str b); /* but for upper and lower case */
 bool rc_str_starts(struct rc_str a, const char *prefix);
 bool rc_str_ends(struct rc_str a, const char *suffix);
 

@@ -119,29 +119,15 @@ struct rc_str rc_hostfile_first(struct rc_str text, enum rc_hostfile_format form
     return next_entry(&text, format, &entry) ? entry.host : RC_ABSENT;
 }
 
-static char lower_case(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-/* One host under two names: "n1" and "N1.cluster.example", never two addresses. */
+/* One host under two names: "n1" and "N1.cluster.example", but not 10 and the address 10.0.0.1. */
 static bool is_same_host(struct rc_str a, struct rc_str b)
 {
     struct rc_str shorter = a.n < b.n ? a : b;
     struct rc_str longer = a.n < b.n ? b : a;
-    bool has_letter = false;
+    struct rc_netaddr address;
 
-    if (!a.p || !b.p || shorter.n == 0)
-        return false;
-    for (size_t i = 0; i < shorter.n; i++) {
-        char c = lower_case(shorter.p[i]);
-
-        if (c != lower_case(longer.p[i]))
-            return false;
-        has_letter = has_letter || (c >= 'a' && c <= 'z');
-    }
-    /* 10 is not the host of 10.0.0.1 */
-    return shorter.n == longer.n || (has_letter && longer.p[shorter.n] == '.');
+    return shorter.n > 0 && rc_str_is_alike(shorter, (struct rc_str){ longer.p, shorter.n }) &&
+           (shorter.n == longer.n || (longer.p[shorter.n] == '.' && !rc_netaddr_read(longer, &address)));
 }
 
 uint32_t rc_hostfile_find(const struct rc_hostfile *file, struct rc_str name)
