@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/cpuset.h"
 
-#include "base/text.h"
-
 enum { WORDS = RC_CPUS_MAX / 64 };
 
 static void add_range(struct rc_cpuset *set, uint32_t first, uint32_t last)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/message.h"
 
-#include "base/text.h"
-
 static const struct rc_message_entry catalogue[] = {
 #define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure) \
     [id] = { #id, RC_LEVEL_##level, RC_SAID_##said, RC_WANTED_##wanted },

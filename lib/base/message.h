@@ -17,9 +17,13 @@ enum rc_level {
 /* How many lines a launch gets of what several of its tasks find. The plugin has errors said so; its warnings are said
  * by RANK 0's task, whose node they concern. `rollcall exec` has warnings said so; there each task says its own errors,
  * because each is a command that was not run. */
-enum rc_said { RC_SAID_PER_LAUNCH, RC_SAID_PER_NODE, RC_SAID_PER_TASK };
+enum rc_said {
+    RC_SAID_PER_LAUNCH, /* it follows from the options, or from what all tasks share */
+    RC_SAID_PER_NODE,   /* another node may find something else, or nothing */
+    RC_SAID_PER_TASK,   /* nothing is known of the others */
+};
 
-/* For all users, or only for those who asked for rollcall themselves. */
+/* For all users; or advice, only for those who asked for rollcall themselves (--ddp, ROLLCALL). */
 enum rc_wanted { RC_WANTED_ALWAYS, RC_WANTED_IF_ASKED };
 
 enum rc_message_id {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/netaddr.h"
 
-#include "base/text.h"
-
 enum { GROUP_DIGITS = 4, NOWHERE = RC_IPV6_BYTES + 1 };
 
 static bool read_ipv4(struct rc_str text, uint8_t *byte)

@@ -1,25 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/stamp.h"
 
-#include "base/env.h"
-#include "base/text.h"
-
-/* Reads MODE/PORT, which ends the first word. */
-static bool read_mode(struct rc_str text, struct rc_stamp *stamp)
-{
-    struct rc_str port;
-    struct rc_str mode = rc_str_split(text, '/', &port);
-    uint32_t number;
-
-    stamp->launcher = rc_str_is(mode, "launcher");
-    if (!stamp->launcher && !rc_str_is(mode, "worker"))
-        return false;
-    if (!rc_parse_u32(port, UINT16_MAX, &number) || number == 0)
-        return false;
-    stamp->port = (uint16_t)number;
-    return true;
-}
-
 /* Half of TOLD, or a rank that its own world does not have, would make an identity that no task was told. */
 static bool is_told(struct rc_str told)
 {
@@ -35,12 +16,19 @@ struct rc_stamp rc_stamp_read(struct rc_str text)
 {
     struct rc_stamp stamp = { .text = text };
     struct rc_str rest = rc_str_split(text, ' ', &stamp.outer);
+    unsigned mode;
+    uint32_t port;
     struct rc_str told;
 
     stamp.scope = rc_str_split(rest, '/', &rest);
     if (!stamp.scope.n || rc_str_starts(stamp.scope, "=") ||
-        !rc_parse_u32(rc_str_split(rest, '/', &rest), UINT32_MAX - 1, &stamp.rank) || !read_mode(rest, &stamp))
+        !rc_parse_u32(rc_str_split(rest, '/', &rest), UINT32_MAX - 1, &stamp.rank))
         return (struct rc_stamp){ .text = text };
+    mode = rc_str_which(rc_str_split(rest, '/', &rest), "worker|launcher");
+    if (!mode || !rc_parse_u32(rest, UINT16_MAX, &port) || port == 0)
+        return (struct rc_stamp){ .text = text };
+    stamp.launcher = mode == 2;
+    stamp.port = (uint16_t)port;
     if (rc_str_starts(stamp.outer, "=")) {
         told = rc_str_split(stamp.outer, ' ', &stamp.outer);
         told = (struct rc_str){ told.p + 1, told.n - 1 };

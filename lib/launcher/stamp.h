@@ -2,11 +2,7 @@
 /* stamp.h - rollcall's own variables: who has set the environment, in which order, and where srun's server is. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/env.h"
-#include "base/text.h"
 
 /* What rollcall leaves in a task that it has set up: the variable ROLLCALL_SCOPE (RC_STAMP).
  *
