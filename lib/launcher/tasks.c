@@ -11,11 +11,8 @@ bool rc_run_next(struct rc_str *rest, struct rc_run *run)
     uint32_t first;
     uint32_t last;
 
-    if (!rc_parse_u32(low, RC_MAX_TASKS, &first))
-        return false;
-    last = first;
-    if ((high.p && !rc_parse_u32(high, RC_MAX_TASKS, &last)) || (each.p && !rc_parse_u32(each, RC_MAX_TASKS, &tasks)) ||
-        last < first || tasks == 0)
+    if (!rc_parse_u32(low, RC_MAX_TASKS, &first) || !rc_parse_u32(high.p ? high : low, RC_MAX_TASKS, &last) ||
+        (each.p && !rc_parse_u32(each, RC_MAX_TASKS, &tasks)) || last < first || tasks == 0)
         return false;
     *rest = after;
     *run = (struct rc_run){ first, last - first + 1, tasks };
