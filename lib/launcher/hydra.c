@@ -127,8 +127,8 @@ static void name_launch(struct rc_reader *reader, struct rc_facts *facts)
         if (proxy.host.n && proxy.port.n && !is_deep(reader->env, &proxy))
             run = rc_str(
                 rc_format(reader->arena, spawned ? "%pS:%pS.%pS" : "%pS:%pS", &proxy.host, &proxy.port, &proxy.group));
-    } else {
-        run = rc_stamp_run_id(&reader->stamp, rc_launcher_mpich.id);
+    } else if (rc_launcher_has_scope(&rc_launcher_mpich, reader->stamp.scope)) {
+        rc_str_split(reader->stamp.scope, ':', &run);
     }
     for (size_t i = 0; !run.n && i < sizeof(jobs) / sizeof(*jobs); i++)
         run = rc_env_find(reader->env, jobs[i]);

@@ -42,13 +42,6 @@ bool rc_stamp_is_of(const struct rc_stamp *stamp, const char *scope, uint32_t ra
     return scope && stamp->scope.p && stamp->rank == rank && rc_str_is(stamp->scope, scope);
 }
 
-struct rc_str rc_stamp_run_id(const struct rc_stamp *stamp, const char *family)
-{
-    struct rc_str run_id;
-
-    return rc_str_is(rc_str_split(stamp->scope, ':', &run_id), family) ? run_id : RC_ABSENT;
-}
-
 bool rc_stamp_has_outer(const struct rc_stamp *stamp, const char *scope)
 {
     struct rc_str outer = stamp->outer;

@@ -35,9 +35,6 @@ struct rc_stamp rc_stamp_read(struct rc_str text);
 /* True where the stamp was made for this task: the same launch and rank. scope may be NULL. */
 bool rc_stamp_is_of(const struct rc_stamp *stamp, const char *scope, uint32_t rank);
 
-/* The scope without its family, "42.0" of "slurm:42.0/..."; absent where the launch is another family's. */
-struct rc_str rc_stamp_run_id(const struct rc_stamp *stamp, const char *family);
-
 /* True where the stamp has this scope among the outer ones. scope may be NULL. */
 bool rc_stamp_has_outer(const struct rc_stamp *stamp, const char *scope);
 

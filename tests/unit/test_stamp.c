@@ -76,7 +76,6 @@ UNIT_ROWS(refuses, "stamp refuses", bad)
     assert_null(stamp.outer.p);
     assert_false(rc_stamp_is_of(&stamp, "slurm:42.0", stamp.rank));
     assert_false(rc_stamp_has_outer(&stamp, "slurm:42.0"));
-    assert_null(rc_stamp_run_id(&stamp, "slurm").p);
 }
 
 UNIT_TEST(answers, "whose it is and what it knows")
@@ -88,8 +87,6 @@ UNIT_TEST(answers, "whose it is and what it knows")
     assert_false(rc_stamp_is_of(&stamp, "openmpi:77", 3));
     assert_false(rc_stamp_is_of(&stamp, "openmpi:", 3));
     assert_false(rc_stamp_is_of(&stamp, NULL, 3));
-    assert_true(rc_str_is(rc_stamp_run_id(&stamp, "openmpi"), "7"));
-    assert_null(rc_stamp_run_id(&stamp, "open").p);
     assert_true(rc_stamp_has_outer(&stamp, "slurm:42.0"));
     assert_true(rc_stamp_has_outer(&stamp, "pbs:9"));
     assert_false(rc_stamp_has_outer(&stamp, "openmpi:7"));
