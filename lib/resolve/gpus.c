@@ -235,8 +235,7 @@ static void find_own(struct view *v)
  *    takes its rank from LOCAL_RANK, and 0 in several tasks is the very thing that
  *    rollcall is there to prevent. For the same reason an interactive job's name,
  *    which Lightning takes for "no Slurm", is replaced (planning.c).
- * 5. The task sees several, other ones than its neighbours: left as they are;
- *    widened as in 3 with gpus=all.
+ * 5. The task sees several, other ones than its neighbours: left as they are.
  *
  * Whatever it decides once, it finds to be decided when it looks again: a task
  * that has its own GPU alone has LOCAL_RANK 0, one with the step's list has r. */
@@ -260,31 +259,20 @@ static void show_own(struct view *v)
         set_list(gpus, rc_copy(&v->result->arena, own), 1, "this task's own GPU alone, as LOCAL_RANK says");
 }
 
-/* Rules 3 and 5: the step's list, with the task's own ones from place r on, as far
- * as there are places. False where one of them is none of the step's. */
+/* Rule 3: the step's list, with the task's own at place r. False where that is none of the step's. */
 static bool show_step(struct view *v)
 {
     struct rc_arena *arena = &v->result->arena;
     struct rc_gpus *gpus = v->gpus;
-    uint8_t place[RC_TASK_GPUS_MAX];
+    uint32_t own = rc_gpu_list_place(rc_gpu_list_at(gpus->seen, 0), gpus->step, gpus->total);
     const char *list;
 
-    for (uint32_t i = 0; i < gpus->total; i++)
-        place[i] = (uint8_t)i;
-    for (uint32_t i = 0; i < gpus->count && v->rank + i < gpus->total; i++) {
-        uint32_t own = rc_gpu_list_place(rc_gpu_list_at(gpus->seen, i), gpus->step, gpus->total);
-        uint32_t at = 0;
-
-        if (own == RC_UNKNOWN)
-            return false;
-        while (place[at] != own)
-            at++;
-        place[at] = place[v->rank + i];
-        place[v->rank + i] = (uint8_t)own;
-    }
+    if (own == RC_UNKNOWN)
+        return false;
     list = rc_copy(arena, RC_STR(""));
     for (uint32_t i = 0; i < gpus->total; i++) {
-        struct rc_str entry = rc_gpu_list_at(gpus->step, place[i]);
+        uint32_t place = i == v->rank ? own : i == own ? v->rank : i;
+        struct rc_str entry = rc_gpu_list_at(gpus->step, place);
 
         rc_join(arena);
         rc_format(arena, i ? ",%pS" : "%pS", &entry);
@@ -309,7 +297,7 @@ static void decide_bound(struct view *v)
     enum rc_gpus_wish wish = v->context->options.gpus;
     /* a program that is no training goes on to find its own GPU as device 0 */
     bool is_left = wish == RC_GPUS_UNSET && rc_options_are_sites(&v->context->options);
-    bool may_widen = (gpus->count == 1 || wish == RC_GPUS_ALL) && wish != RC_GPUS_OWN && !gpus->mig && !is_left;
+    bool may_widen = gpus->count == 1 && wish != RC_GPUS_OWN && !gpus->mig && !is_left;
 
     if (gpus->hidden == RC_GPUS_HIDDEN && v->tasks > 1)
         rc_say(&v->result->messages, RC901,
@@ -320,14 +308,6 @@ static void decide_bound(struct view *v)
     if (may_widen && gpus->hidden == RC_GPUS_NOT_HIDDEN && gpus->step.p && gpus->total <= RC_TASK_GPUS_MAX &&
         v->tasks <= gpus->total && v->rank < gpus->total && show_step(v))
         return;
-    if (wish == RC_GPUS_ALL)
-        rc_say(&v->result->messages, RC903, "gpus=all was asked for, but %s; each task keeps its own; leave %s out",
-               gpus->hidden == RC_GPUS_HIDDEN ? "a device cgroup forbids it"
-               : gpus->mig                    ? "a process can use one MIG device only"
-               : v->tasks > gpus->total       ? "there are more tasks than GPUs"
-               : !gpus->step.p                ? "only the plugin (srun --ddp) knows the step's GPUs"
-                                              : "it cannot be seen whether the other GPUs may be opened",
-               gpus->bound ? "--gpus-per-task and --gpu-bind" : "gpus=all");
     if (gpus->count == 1 || gpus->mig) {
         show_own(v);
     } else if (wish == RC_GPUS_OWN) {
@@ -362,8 +342,7 @@ static void decide_worker(struct view *v)
     enum rc_gpus_wish wish = v->context->options.gpus;
     bool too_few = v->tasks > gpus->count && (gpus->total != RC_UNKNOWN || !gpus->bound);
 
-    if (v->tasks == 1 && (gpus->count == 1 || wish != RC_GPUS_OWN) &&
-        (gpus->count == gpus->total || wish != RC_GPUS_ALL))
+    if (v->tasks == 1 && (gpus->count == 1 || wish != RC_GPUS_OWN))
         return; /* its first one is its own */
     if (!may_be_alone(v))
         say_missing(v); /* another launcher may have given each task several of its own */

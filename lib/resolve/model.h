@@ -43,9 +43,8 @@ enum rc_check { RC_CHECK_UNSET, RC_CHECK_OFF, RC_CHECK_WARN, RC_CHECK_STOP, RC_C
 enum rc_watch { RC_WATCH_UNSET, RC_WATCH_OFF, RC_WATCH_ON };
 
 /* Which of its node's GPUs a task sees (gpus.c). AUTO, the default: those of
- * the whole step wherever cuda:LOCAL_RANK can be the task's own among them; ALL:
- * also where Slurm gave each task several, if no cgroup forbids it; OWN: its own alone. */
-enum rc_gpus_wish { RC_GPUS_UNSET, RC_GPUS_AUTO, RC_GPUS_ALL, RC_GPUS_OWN };
+ * the whole step wherever cuda:LOCAL_RANK can be the task's own among them; OWN: its own alone. */
+enum rc_gpus_wish { RC_GPUS_UNSET, RC_GPUS_AUTO, RC_GPUS_OWN };
 
 /* Which cores a task, or a worker of torchrun's, may run on. AUTO, the default: whole ones beside its GPU, if it is not
  * bound yet and the node's cores are known to be the job's own; CORES: the same, without these two conditions; NUMA:

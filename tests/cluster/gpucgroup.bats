@@ -77,12 +77,6 @@ END
 END
 }
 
-@test "gpus=all where the cgroup forbids it: said, and its own" {
-    ddp=--ddp=gpus=all gpus_are << 'END'
-2 | 0 1     | 0 | own | RC901 RC903 | --gpus-per-task=1
-END
-}
-
 @test "no GPU asked for: nothing is touched" {
     gpus_are << 'END'
 4 | | rank | nothing | - |

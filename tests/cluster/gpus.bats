@@ -81,14 +81,10 @@ END
 END
 }
 
-@test "gpus=own: its own alone; gpus=all: the step's, also where a task has several" {
+@test "gpus=own: its own alone" {
     ddp=--ddp=gpus=own gpus_are << 'END'
 4 | 0 1 2 3 | 0    | own     | - | --gpus-per-node=4
 4 | 3 2 1 0 | 0    | own     | - | --gpus-per-node=4 --gpu-bind=map_gpu:3,2,1,0
-END
-    ddp=--ddp=gpus=all gpus_are << 'END'
-2 | 0 1     | rank | 0,1     | - | --gpus-per-task=1
-2 | 2 0     | rank | 0,1,2,3 | - | --gpus-per-node=4 --gpu-bind=mask_gpu:0xc,0x3
 END
 }
 

@@ -75,8 +75,6 @@ ROWS = {
     "tasks per GPU": (FOUR, "worker", gpus("0,1"), OPEN + bound(["0", "0", "1", "1"], bind="gpu:single:2"),
                       [("0", "0"), ("0", "0"), ("0", "1"), ("0", "1")], False),
     "several each": (TWO, "worker", gpus("0,1,2,3"), OPEN + PAIRS, [("0", "0,1"), ("1", "2,3")], False),
-    "several each, and all wanted": (TWO, "worker,gpus=all", gpus("0,1,2,3"), OPEN + PAIRS,
-                                     [("0", "0,1,2,3"), ("1", "0,2,3,1")], True),
     "without user_init the task's own list is not the step's": (
         TWO, "worker", gpus("0,1"), OPEN + bound(["0", "1"]) + [("skip", "user_init")], OWN[:2], False),
 }
@@ -115,13 +113,6 @@ def test_where_only_the_administrator_asked_device_0_stays_the_tasks_own(host):
     assert seen(played) == [("0", str(i)) for i in range(4)]
     assert all("CUDA_DEVICE_ORDER" not in t.env for t in played.all_tasks)
     assert seen(host.step(FOUR, arguments=["default=auto,gpus=auto"], env=env, extra=extra))[0][1] == "0,1,2,3"
-
-
-def test_all_where_a_cgroup_forbids_it(host):
-    played = host.step(FOUR, ["worker,gpus=all"], env=gpus("0,1,2,3"),
-                       extra=CGROUP + bound(["0"] * 4, ["0", "1", "2", "3"]))
-    assert seen(played) == [("0", "0")] * 4
-    assert [line[:23] for line in played.lines()] == ["rollcall: warning RC901", "rollcall: warning RC903"]
 
 
 def test_gpu_bind_none_and_a_launcher(host):

@@ -24,7 +24,7 @@ static const struct {
     { TEXT("off,addr=-ib"), true, RC_MODE_OFF, RC_ORDER_UNSET, 0, "a site's address for those who ask" },
     { TEXT("watch"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "a key that may stand alone" },
     { TEXT("watch=1"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "a second" },
-    { TEXT("worker,gpus=all,bind=off,nic=auto"), true, RC_MODE_WORKER, RC_ORDER_UNSET, 0, "GPUs, cores and NICs" },
+    { TEXT("worker,gpus=own,bind=off,nic=auto"), true, RC_MODE_WORKER, RC_ORDER_UNSET, 0, "GPUs, cores and NICs" },
 };
 
 struct refused_row {
@@ -191,11 +191,11 @@ static const struct {
     { TEXT("watch"), "watch=off", "watch=off", "watch", USER, "the first that says anything of watch" },
     { TEXT("watch=60"), "watch=7", "watch=off", "watch=60", USER, "the first one's seconds" },
     { TEXT("watch"), "watch=7", "watch=60", "watch", USER, "watch without seconds takes nobody else's" },
-    { TEXT("gpus=own,bind=numa,nic=auto"), "gpus=all", "bind=off", "gpus=own,bind=numa,nic=auto", USER,
+    { TEXT("gpus=own,bind=numa,nic=auto"), "gpus=auto", "bind=off", "gpus=own,bind=numa,nic=auto", USER,
       "where a task goes: all from the first" },
     { TEXT("bind=cores"), "gpus=auto", "nic=off,bind=off", "gpus=auto,bind=cores,nic=off", USER,
       "where a task goes: each from another" },
-    { TEXT(""), "-", "off,bind=off,gpus=all,nic=auto", "gpus=all,bind=off,nic=auto", USER,
+    { TEXT(""), "-", "off,bind=off,gpus=own,nic=auto", "gpus=own,bind=off,nic=auto", USER,
       "where the tasks of those who ask go" },
 };
 

@@ -40,7 +40,6 @@ static const struct row rows[] = {
     { TEXT(ALL4), 3, 4, NULL, "0,1,2,3", "", "LOCAL_RANK=3", "the last" },
     { TEXT(ALL4), 3, 4, NULL, NULL, "", "LOCAL_RANK=3", "without the plugin" },
     { TEXT(ALL4 "SLURMD_TRES_BIND=gpu:none"), 3, 4, NULL, NULL, "", "LOCAL_RANK=3", "told not to bind" },
-    { TEXT(ALL4), 3, 4, NULL, NULL, "gpus=all", "LOCAL_RANK=3", "all, and that is how it is" },
     { TEXT("CUDA_VISIBLE_DEVICES=0,1 SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=4,5"), 1, 2, "8/2", "0,1", "", "LOCAL_RANK=1",
       "numbered anew by the step's cgroup" },
     { TEXT("CUDA_VISIBLE_DEVICES=GPU-a,GPU-b SLURM_GPUS_ON_NODE=2"), 1, 2, NULL, NULL, "", "LOCAL_RANK=1", "UUIDs" },
@@ -85,8 +84,6 @@ static const struct row rows[] = {
     { TEXT(BOUND_TO("2", "2")), 2, 4, "4/4", NULL, "", "LOCAL_RANK=0" JAX, "without the plugin" },
     { TEXT(BOUND_TO("2", "2")), 2, 4, "1/1", "0,1,2,3", "", "LOCAL_RANK=0" JAX, "a container's" },
     { TEXT(BOUND_TO("2", "2")), 2, 4, "4/4", "0,1,2,3", "gpus=own", "LOCAL_RANK=0" JAX, "as asked for" },
-    { TEXT(BOUND_TO("2", "2")), 2, 4, "4/4", NULL, "gpus=all", "LOCAL_RANK=0" JAX " RC903",
-      "all, but which are these?" },
     { TEXT("CUDA_VISIBLE_DEVICES=2 SLURM_GPUS_ON_NODE=4 SLURM_STEP_GPUS=0,1,2,3"), 2, 4, "4/4", NULL, "",
       "LOCAL_RANK=0" JAX, "by a script of the user's" },
     { TEXT(FOUR("1") BOUND "SLURM_STEP_GPUS=1"), 0, 4, "4/4", "0,1,2,3", "",
@@ -97,8 +94,6 @@ static const struct row rows[] = {
       "LOCAL_RANK=2 CUDA_VISIBLE_DEVICES=0,1,2,3" PCI, "another list than Slurm's is left alone" },
     { TEXT("SLURMD_TRES_BIND=gpu:single:1 SLURM_GPUS_ON_NODE=4 CUDA_VISIBLE_DEVICES=0"), 0, 1, "4/4", "0,1,2,3",
       "worker", "LOCAL_RANK=0", "one task: nobody is its peer" },
-    { TEXT("SLURMD_TRES_BIND=gpu:single:1 SLURM_GPUS_ON_NODE=4 CUDA_VISIBLE_DEVICES=1"), 0, 1, "4/4", "0,1,2,3",
-      "worker,gpus=all", "LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=1,0,2,3" PCI, "one task that wants them all" },
 
     /* taken away */
     { TEXT("SLURMD_TRES_BIND=gpu:none SLURM_GPUS_ON_NODE=4"), 2, 4, "4/4", "0,1,2,3", "",
@@ -112,8 +107,6 @@ static const struct row rows[] = {
     /* one by cgroup */
     { TEXT(BOUND_TO("0", "3")), 3, 4, "4/1", "0,1,2,3", "", "LOCAL_RANK=0" JAX " RC901", "the last" },
     { TEXT(BOUND_TO("0", "3")), 3, 4, "4/1", NULL, "", "LOCAL_RANK=0" JAX " RC901", "without the plugin" },
-    { TEXT(BOUND_TO("0", "3")), 3, 4, "4/1", "0,1,2,3", "gpus=all", "LOCAL_RANK=0" JAX " RC901 RC903",
-      "all is not to be had" },
     { TEXT(BOUND_TO("0", "3")), 3, 4, "4/1", "0,1,2,3", "gpus=own", "LOCAL_RANK=0" JAX " RC901", "own" },
     { TEXT(BOUND_TO("0", "3")), 3, 4, "0/0", NULL, "", "LOCAL_RANK=0" JAX " RC901",
       "no device files, but Slurm's numbers tell" },
@@ -125,8 +118,6 @@ static const struct row rows[] = {
     { TEXT(MIGS), 0, 1, "1/1", "MIG-a,MIG-b", "worker", "LOCAL_RANK=0", "for one task" },
     { TEXT("CUDA_VISIBLE_DEVICES=MIG-b " BOUND), 1, 4, "1/1", "MIG-a,MIG-b,MIG-c,MIG-d", "", "LOCAL_RANK=0" JAX,
       "bound" },
-    { TEXT("CUDA_VISIBLE_DEVICES=MIG-b " BOUND), 1, 4, "1/1", "MIG-a,MIG-b,MIG-c,MIG-d", "gpus=all",
-      "LOCAL_RANK=0" JAX " RC903", "bound, and all wanted" },
 
     /* each its own */
     { TEXT(ALL4), 2, 4, NULL, "0,1,2,3", "gpus=own", ALONE "CUDA_VISIBLE_DEVICES=2" PCI JAX, "gpus=own" },
@@ -137,11 +128,7 @@ static const struct row rows[] = {
     { TEXT(TWO_EACH("4,5", "4,5", "8")), 2, 4, "8/8", "0,1,2,3,4,5,6,7", "", "LOCAL_RANK=2 RC904",
       "without one that LOCAL_RANK names" },
     { TEXT(TWO_EACH("4,5", "4,5", "8")), 2, 4, "8/8", "0,1,2,3,4,5,6,7", "gpus=own", "LOCAL_RANK=0", "gpus=own" },
-    { TEXT(TWO_EACH("4,5", "4,5", "8")), 2, 4, "8/8", "0,1,2,3,4,5,6,7", "gpus=all",
-      "LOCAL_RANK=2 CUDA_VISIBLE_DEVICES=0,1,4,5,2,3,6,7" PCI, "gpus=all" },
     { TEXT(TWO_EACH("0,1", "2,3", "4")), 1, 2, "4/2", "0,1,2,3", "", "LOCAL_RANK=1 RC901", "by cgroup" },
-    { TEXT(TWO_EACH("0,1", "2,3", "4")), 1, 2, "4/2", "0,1,2,3", "gpus=all", "LOCAL_RANK=1 RC901 RC903",
-      "by cgroup, and all wanted" },
 };
 
 struct find {
