@@ -377,21 +377,15 @@ static void read_shell(struct reading *reading, struct rc_words *words, const st
 static bool read_program(struct reading *reading, struct rc_words *words, struct rc_str name)
 {
     const struct program *program = find_program(name);
-    struct rc_command *command = reading->command;
 
     if (!program ? rc_str_starts(name, "python") || rc_str_starts(name, "pypy") : program->kind == KIND_PYTHON) {
         read_python(reading, words);
     } else if (!program) {
         return false;
     } else if (program->kind == KIND_WRAPPER || program->kind == KIND_CONTAINER) {
-        struct rc_words before = *words;
-
         pass_operands(words, program);
-        if (program->kind == KIND_CONTAINER) {
-            command->container = name;
-            command->container_words = before;
-            command->container_words.left -= words->left;
-        }
+        if (program->kind == KIND_CONTAINER)
+            reading->command->container = name;
         return true;
     } else if (program->kind == KIND_SHELL) {
         read_shell(reading, words, program);

@@ -4,6 +4,16 @@
 
 #include "resolve/model.h"
 
+enum { RC_WORDS_MAX = 256 };
+
+/* The caller sets argv or line, and left. */
+struct rc_words {
+    const char *const *argv; /* NULL-terminated; or, where NULL: */
+    struct rc_str line;      /* the text of sh -c */
+    bool starts_command;     /* the word is the first one after an operator */
+    unsigned left;           /* words that are still read: RC_WORDS_MAX at first */
+};
+
 /* Takes the next word of an argument list or of a shell's text, which is cut into words as a shell does it: quotes,
  * backslashes, $(...) and comments count, and nothing is expanded. The word is a slice of the list or text, without
  * quotes around all of it. False, and an absent word, after the last one and after RC_WORDS_MAX. */

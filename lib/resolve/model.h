@@ -86,16 +86,6 @@ struct rc_options {
 
 enum { RC_DEADLINE_DEFAULT = 10, RC_DEADLINE_MAX = 600, RC_WATCH_SECONDS_MAX = 86400 };
 
-enum { RC_WORDS_MAX = 256 };
-
-/* The caller sets argv or line, and left. */
-struct rc_words {
-    const char *const *argv; /* NULL-terminated; or, where NULL: */
-    struct rc_str line;      /* the text of sh -c */
-    bool starts_command;     /* the word is the first one after an operator */
-    unsigned left;           /* words that are still read: RC_WORDS_MAX at first */
-};
-
 /* Absent where it was not given; else a slice of the command line. */
 struct rc_command_options {
     struct rc_str nnodes;      /* --nnodes, --num_machines */
@@ -125,7 +115,6 @@ struct rc_command {
     bool same_on_all_nodes;          /* filled in by the caller: the words are the step's, not this node's alone */
     bool is_part;                    /* likewise: of a launch of several steps, which meet by these words */
     struct rc_str container;         /* the wrapper that starts it in one; absent if there is none */
-    struct rc_words container_words; /* of that wrapper, up to the command that it starts */
     struct rc_str script;            /* the file or module that Python runs; absent for a launcher, and for -c */
     struct rc_command_options given; /* torchrun's or accelerate's options */
 };

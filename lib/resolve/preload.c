@@ -60,47 +60,6 @@ const char *rc_preloading_add(const struct rc_context *context, struct rc_result
     return NULL;
 }
 
-/* A command that starts a container. */
-
-/* Short options in one word, such as -xe, are too rare. */
-static bool has_option(struct rc_words words, const char *options)
-{
-    struct rc_str word;
-
-    while (rc_words_next(&words, &word)) {
-        for (struct rc_str rest = rc_str(options); rest.p;) {
-            struct rc_str option = rc_str_split(rest, '|', &rest);
-
-            if (word.n >= option.n && rc_str_eq((struct rc_str){ word.p, option.n }, option))
-                return true;
-        }
-    }
-    return false;
-}
-
-static void warn_of_container(struct rc_result *result)
-{
-    static const struct {
-        const char *runtimes;
-        const char *options;
-        bool hides; /* with one of these options; else without them */
-        const char *cure;
-    } rows[] = {
-        { "apptainer|singularity", "-e|--cleanenv|-C|--containall", true, "leave out --cleanenv and --containall" },
-        { "enroot", "-e|--env", false, "name them, as -e RANK -e WORLD_SIZE, or use pyxis" },
-        { "podman", "-e|--env", false, "say --env-host" },
-        { "docker", "-e|--env", false, "name them, as -e RANK -e WORLD_SIZE" },
-    };
-    const struct rc_command *command = &result->command;
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        if (rc_str_which(command->container, rows[i].runtimes) && command->container_words.left > 0 &&
-            has_option(command->container_words, rows[i].options) == rows[i].hides)
-            rc_say(&result->messages, RC504,
-                   "%pS hands no variables on: the ranks that are set here do not get into the container; %s",
-                   &command->container, rows[i].cure);
-}
-
 /* Lookup=numeric: torch's stores do not look up names.
  *
  * A store's server, in RANK 0's process or in the launcher's on that node (torchrun), looks up each client, one after
@@ -209,7 +168,6 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
 
 void rc_preloading_plan(const struct rc_context *context, struct rc_result *result)
 {
-    warn_of_container(result);
     if (context->options.watch != RC_WATCH_ON || !rc_seen(context->here, RC_LEARN_WATCH, RC_ABSENT) ||
         !plan_watch(context, result))
         rc_plan_unset(result, RC_STR(RC_IDENTITY), "left over from a launch further outside");

@@ -64,7 +64,7 @@ bool rc_agents_are_part(const struct rc_result *result);
 /* Lists the launchers' values that contradict the identity (for explain). */
 void rc_identity_list_rejected(struct rc_result *result);
 
-/* Adds what containers, watch and lookup=numeric need. What keeps them from working is a warning, no more. */
+/* Adds what watch and lookup=numeric need. What keeps them from working is a warning, no more. */
 void rc_preloading_plan(const struct rc_context *context, struct rc_result *result);
 
 /* Tells libraries of the interface towards the master that addr= has found. */

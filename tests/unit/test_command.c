@@ -317,8 +317,6 @@ UNIT_TEST(reads_container, "a container that it is started in")
     assert_true(rc_str_is(command.container, "enroot") && rc_str_is(command.name, "torchrun"));
     read_words("torchrun apptainer", &command);
     assert_null(command.container.p);
-    read_words("apptainer exec -B /x y.sif torchrun t.py", &command);
-    assert_int_equal(command.container_words.left, 4);
 }
 
 UNIT_TEST(ends_words, "after the last word there is none, whatever was there before")

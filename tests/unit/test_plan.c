@@ -174,7 +174,6 @@ UNIT_TEST(refuses_long_path, "PYTHONPATH is too long for one more folder")
 /* What a container that the command starts does not get. */
 static const struct row in_container[] = {
     { TEXT("apptainer exec i x"), STEP, "lookup=numeric", "!LD_PRELOAD RC505", "the library" },
-    { TEXT("apptainer exec --cleanenv i x"), STEP, "", "RC504", "--cleanenv" },
 };
 
 UNIT_ROWS(starts_container, "a container does not get what is missing:", in_container)
