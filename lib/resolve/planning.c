@@ -89,28 +89,19 @@ static void set_for_frameworks(struct rc_result *result, bool is_repeated)
 /* Not as many tasks on each node: works with plain torch; Lightning and whoever multiplies nodes by
  * devices stops with a message that does not name the cause. */
 
-/* "3,1"; a long list is not for people: "7 to 8 on each" */
-static const char *name_spread(struct rc_result *result)
+static bool is_even(const struct rc_result *result)
 {
-    enum { SPREAD_MAX = 64 /* characters */ };
-    const struct rc_facts *facts = &result->facts;
-
-    if (!facts->layout.p)
-        return rc_format(&result->arena, "%u here", result->identity.field[RC_LOCAL_WORLD_SIZE]);
-    if (facts->layout.n > SPREAD_MAX)
-        return rc_format(&result->arena, "%u to %u on each", facts->min_local_size, facts->max_local_size);
-    return rc_copy(&result->arena, facts->layout);
+    return result->facts.min_local_size == result->facts.max_local_size;
 }
 
 static void warn_of_uneven(struct rc_result *result)
 {
-    const struct rc_facts *facts = &result->facts;
     uint32_t size = result->identity.field[RC_WORLD_SIZE];
     uint32_t nnodes = result->identity.field[RC_NNODES];
     const char *each = result->launcher->each;
     const char *cure;
 
-    if (result->mode != RC_MODE_WORKER || facts->min_local_size == facts->max_local_size)
+    if (result->mode != RC_MODE_WORKER || is_even(result))
         return;
     if (size % nnodes == 0) {
         struct rc_str behind;
@@ -122,11 +113,10 @@ static void warn_of_uneven(struct rc_result *result)
         cure = rc_format(&result->arena, "start %u or %u tasks", size - size % nnodes, size - size % nnodes + nnodes);
     }
     rc_say(&result->messages, RC301,
-           size % nnodes == 0 ? "the %u tasks are spread unevenly over %u nodes (%s); ranks are right, but Lightning "
-                                "and others need the same number on each; %s%s%s%s"
-                              : "%u tasks cannot be spread evenly over %u nodes (%s); ranks are right, but Lightning "
-                                "and others need the same number on each; %s%s%s%s",
-           size, nnodes, name_spread(result), cure, each[0] ? " (" : "", each, each[0] ? ")" : "");
+           "%u tasks are spread unevenly over %u nodes (%u here); ranks are right, but Lightning and others need the "
+           "same number on each; %s%s%s%s",
+           size, nnodes, result->identity.field[RC_LOCAL_WORLD_SIZE], cure, each[0] ? " (" : "", each,
+           each[0] ? ")" : "");
 }
 
 /* What the plan of each mode has: variables of a worker, of an agent, and those that must be absent. */
@@ -241,8 +231,6 @@ static bool is_told(struct rc_result *result, enum rc_field field)
  * and starts without it. */
 static void repair_variables(struct rc_result *result, const struct rc_launcher *launcher)
 {
-    bool even = result->facts.min_local_size == result->facts.max_local_size;
-
     for (const struct rc_variable *v = launcher->variables; v->name.n; v++) {
         bool rank = v->field == RC_RANK || v->field == RC_LOCAL_RANK || v->field == RC_NODE_RANK;
         uint32_t right = result->identity.field[v->field];
@@ -252,7 +240,7 @@ static void repair_variables(struct rc_result *result, const struct rc_launcher 
 
         if (!v->repair || right == RC_UNKNOWN ||
             (launcher == result->launcher && rank && (!result->ordered.host.p || v->field == RC_LOCAL_RANK)) ||
-            (v->field == RC_LOCAL_WORLD_SIZE && !even))
+            (v->field == RC_LOCAL_WORLD_SIZE && !is_even(result)))
             continue;
         now = rc_env_find(&result->env, name);
         if (!now.p || (rc_parse_u32(now, RC_MAX_TASKS, &number) && number == right))
@@ -296,15 +284,13 @@ static void plan_job_name(struct rc_result *result)
 
 static void plan_worker(struct rc_result *result)
 {
-    bool even = result->facts.min_local_size == result->facts.max_local_size;
-
     set_numbers(result);
     set_master_names(result);
     plan_job_name(result);
     repair_launchers(result);
     /* also under mpirun in a batch script: Lightning takes SLURM_NTASKS, which
      * is repaired, for a reason to believe in Slurm */
-    if (even && !rc_env_get(&result->env, "SLURM_NTASKS_PER_NODE").p &&
+    if (is_even(result) && !rc_env_get(&result->env, "SLURM_NTASKS_PER_NODE").p &&
         (result->launcher->slurm_environment || rc_env_get(&result->env, "SLURM_NTASKS").p))
         rc_plan_set_field(result, RC_STR("SLURM_NTASKS_PER_NODE"), RC_LOCAL_WORLD_SIZE,
                           "Lightning refuses to start without it (\"You set --ntasks\")");

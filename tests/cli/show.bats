@@ -263,7 +263,7 @@ as_file()
             return 1
         }
     done << 'END'
-srun-uneven-0||^RC301: the 4 .* use 2 on each \(the job's --ntasks-per-node=2\)$
+srun-uneven-0||^RC301: 4 .* use 2 on each \(the job's --ntasks-per-node=2\)$
 mpirun-salloc-uneven-0||^RC301: 5 .* over 3 nodes \(2 here\).* start 3 or 6 tasks \(mpirun --map-by ppr:N:node\)$
 srun-block-0|--ddp=launcher|^RC302: .* use one on each \(the job's --ntasks-per-node=N\), or --ddp=worker$
 mpich-ssh-0|--ddp=launcher|^RC302: .* use one on each \(mpiexec -ppn N\), or

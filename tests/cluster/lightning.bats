@@ -54,7 +54,7 @@ cluster=(--nodes 2 --cpus 4 --gpus 2 --mpi pmix)
     batch 150 -N2 --ntasks=4 <<< "srun rollcall exec -- python $programs/lit.py"
     failed
     said 'You set .--ntasks=4.'
-    said "RC301: the 4 tasks are spread unevenly over 2 nodes \(3,1\); .*use 2 on each \(the job's --ntasks-per-node=2\)"
+    said "RC301: 4 tasks are spread unevenly over 2 nodes \(3 here\); .*use 2 on each \(the job's --ntasks-per-node=2\)"
     batch 150 <<< "$cure"$'\n'"srun rollcall exec -- python $programs/lit.py"
     everybody ranks world=4 nodes=2
 }

@@ -46,7 +46,7 @@ refused()
     everybody whoami n1=0,2 n2=1,3
     attempt 60 salloc -N3 --ntasks-per-node=2 prterun -np 5 rollcall exec -- "$whoami"
     everybody whoami n1=0,1 n2=2,3 n3=4
-    said 'RC301.*\(2\(x2\),1\)'
+    said 'RC301.*\(2 here\)'
 }
 
 # bats test_tags=newest
