@@ -292,9 +292,8 @@ struct rc_master {
 struct rc_recognised {
     enum rc_mode mode;
     const char *mode_reason;
-    unsigned messages; /* none of them an error */
-    unsigned planned;  /* messages, with those of the plan: what comes after them acts on the machine have said */
-    size_t used;       /* of the arena */
+    unsigned messages; /* none of them an error; with those that acts on the machine have said since */
+    unsigned planned;  /* messages, with those of the plan */
 };
 
 struct rc_result {
@@ -321,12 +320,9 @@ struct rc_result {
     const char *outer[RC_OUTER_MAX]; /* scopes of the launchers further outside, for the stamp */
     unsigned outer_count;
     struct rc_recognised recognised;
-    struct rc_messages said; /* by acts on the machine, before this plan was written */
-    struct rc_arena said_arena;
-    struct rc_arena arena;
+    struct rc_arena arena; /* has room for several plans: what one has written stays when the next is made */
     struct rc_env env;
-    char text[16384];
-    char said_text[4096];
+    char text[65536];
     uint64_t node_set[RC_NODE_SET_BITS / 64];
 };
 

@@ -84,10 +84,6 @@ static void clear_result(struct rc_result *result)
     result->messages.arena = &result->arena;
     result->messages.count = 0;
     result->messages.has_error = false;
-    result->said_arena = (struct rc_arena){ .base = result->said_text, .size = sizeof(result->said_text) };
-    result->said.arena = &result->said_arena;
-    result->said.count = 0;
-    result->said.has_error = false;
     rc_facts_init(&result->facts);
     forget_identity(result);
     result->arena = (struct rc_arena){ .base = result->text, .size = sizeof(result->text) };
@@ -323,35 +319,29 @@ static void note_recognised(struct rc_result *result)
         .mode_reason = result->mode_reason,
         .messages = result->messages.count,
         .planned = result->messages.count,
-        .used = result->arena.used,
     };
 }
 
-/* An error has ended the act, or was dealt with. */
-static void keep_said(struct rc_result *result)
+/* Of the last plan's messages none stay. Of those that acts on the machine have said since all do but errors, which
+ * have ended the act, or were dealt with. */
+static void forget_messages(struct rc_result *result)
 {
-    for (unsigned i = result->recognised.planned; i < result->messages.count; i++)
-        if (rc_message_entry(result->messages.list[i].id)->level != RC_LEVEL_ERROR)
-            rc_say(&result->said, result->messages.list[i].id, "%s", result->messages.list[i].text);
-}
+    struct rc_recognised *recognised = &result->recognised;
+    struct rc_messages *messages = &result->messages;
 
-static void say_again(struct rc_result *result)
-{
-    for (unsigned i = 0; i < result->said.count; i++)
-        rc_message_add(&result->messages, result->said.list[i].id, result->said.list[i].text);
-    result->recognised.planned = result->messages.count;
+    for (unsigned i = recognised->planned; i < messages->count; i++)
+        if (rc_message_entry(messages->list[i].id)->level != RC_LEVEL_ERROR)
+            messages->list[recognised->messages++] = messages->list[i];
+    messages->count = recognised->messages;
+    messages->has_error = false;
 }
 
 static void return_to_recognised(struct rc_result *result)
 {
-    const struct rc_recognised *recognised = &result->recognised;
-
     clear_plan(result);
-    result->mode = recognised->mode;
-    result->mode_reason = recognised->mode_reason;
-    result->messages.count = recognised->messages;
-    result->messages.has_error = false;
-    result->arena.used = recognised->used;
+    forget_messages(result);
+    result->mode = result->recognised.mode;
+    result->mode_reason = result->recognised.mode_reason;
     result->arena.full = false;
     rc_identity_take(result);
 }
@@ -364,10 +354,9 @@ enum rc_mode rc_resolve_mode(const struct rc_context *context, struct rc_result 
 
 enum rc_status rc_resolve_again(const struct rc_context *context, struct rc_result *result)
 {
-    keep_said(result);
     return_to_recognised(result);
     plan_task(context, result);
-    say_again(result);
+    result->recognised.planned = result->messages.count;
     return result->status;
 }
 
