@@ -24,19 +24,13 @@ enum nic_variable { NCCL_CARDS, UCX_CARDS, NCCL_SOCKETS, GLOO_SOCKET, TENSORPIPE
  * tensorpipe a name (torch rpc tensorpipe_agent.cpp). */
 static const struct {
     struct rc_str name;
-    const char *by_cards;   /* the reason, with nic=auto */
-    const char *by_address; /* with addr= */
+    const char *reason;
 } variables[RC_NIC_VARIABLES] = {
-    [NCCL_CARDS] = { RC_NAME("NCCL_IB_HCA"), "the job's cards, by exact name; NCCL takes the one next to each GPU",
-                     "" },
-    [UCX_CARDS] = { RC_NAME("UCX_NET_DEVICES"), "the network card next to this task", "" },
-    [NCCL_SOCKETS] = { RC_NAME("NCCL_SOCKET_IFNAME"), "the interfaces of the job's cards, by exact name",
-                       "the interface of addr=, for NCCL: this one, none that begins like it" },
-    [GLOO_SOCKET] = { RC_NAME("GLOO_SOCKET_IFNAME"), "the interface of the job's first card, for gloo",
-                      "the interface of addr=, for gloo" },
-    [TENSORPIPE_SOCKET] = { RC_NAME("TP_SOCKET_IFNAME"),
-                            "the interface of the job's first card, for torch.distributed.rpc",
-                            "the interface of addr=, for torch.distributed.rpc" },
+    [NCCL_CARDS] = { RC_NAME("NCCL_IB_HCA"), "the job's cards, by exact name; NCCL takes the one next to each GPU" },
+    [UCX_CARDS] = { RC_NAME("UCX_NET_DEVICES"), "the network card next to this task" },
+    [NCCL_SOCKETS] = { RC_NAME("NCCL_SOCKET_IFNAME"), "for NCCL, by exact name: none that begins like it" },
+    [GLOO_SOCKET] = { RC_NAME("GLOO_SOCKET_IFNAME"), "for gloo" },
+    [TENSORPIPE_SOCKET] = { RC_NAME("TP_SOCKET_IFNAME"), "for torch.distributed.rpc" },
 };
 
 struct rc_str rc_nicnames_variable(unsigned i)
@@ -114,44 +108,26 @@ static bool is_ours(const struct rc_result *result, struct rc_str name, struct r
     return false;
 }
 
-static void set_variable(struct rc_result *result, unsigned i, const char *value, const char *source,
-                         const char *reason)
+/* Adds to *own what rollcall has set. */
+static void plan_variable(struct rc_result *result, unsigned i, const char *value, const char *source,
+                          const char **own)
 {
     struct rc_str name = rc_nicnames_variable(i);
     struct rc_str now = rc_env_find(&result->env, name);
+    bool ours = is_ours(result, name, now);
 
-    if (now.n && !is_ours(result, name, now))
-        rc_plan_keep(result, name, "as the user set it");
-    else
-        rc_plan_set(result, name, value, source, reason);
-}
-
-/* Of a value that an earlier rollcall set: another launch's is taken away. */
-static void leave_variable(struct rc_result *result, unsigned i)
-{
-    struct rc_str name = rc_nicnames_variable(i);
-    struct rc_str now = rc_env_find(&result->env, name);
-
-    if (rc_plan_find(&result->plan, name) || !is_ours(result, name, now))
-        return;
     /* show and explain know of no cards in the very task that the variable was set for */
-    if (!result->stamp_is_outer)
-        rc_plan_set(result, name, rc_copy(&result->arena, now), RC_NICS_OWN, variables[i].by_cards);
-    else
+    if (!value && ours && !result->stamp_is_outer) {
+        value = rc_copy(&result->arena, now);
+        source = RC_NICS_OWN;
+    }
+    if (value && now.n && !ours) {
+        rc_plan_keep(result, name, "as the user set it");
+    } else if (value) {
+        rc_plan_set(result, name, value, source, variables[i].reason);
+        *own = rc_format(&result->arena, "%s%s%s=%s", *own, **own ? " " : "", name.p, value);
+    } else if (ours) {
         rc_plan_unset(result, name, "left over from a launch further outside");
-}
-
-void rc_interface_plan(const struct rc_context *context, struct rc_result *result)
-{
-    static const enum nic_variable sockets[] = { GLOO_SOCKET, NCCL_SOCKETS, TENSORPIPE_SOCKET };
-
-    if (!*context->told.interface)
-        return;
-    for (size_t i = 0; i < sizeof(sockets) / sizeof(*sockets); i++) {
-        const char *before = sockets[i] == NCCL_SOCKETS ? "=" : "";
-
-        set_variable(result, sockets[i], rc_format(&result->arena, "%s%s", before, context->told.interface),
-                     result->master.addr_source, variables[sockets[i]].by_address);
     }
 }
 
@@ -167,49 +143,38 @@ static void say_cards(const struct rc_context *context, struct rc_result *result
                "for it; leave it out, or see rollcall map");
 }
 
-/* Names all of the variables that are set, by their cards or by rc_interface_plan. */
-static void plan_own(struct rc_result *result)
-{
-    const char *own = "";
-
-    for (unsigned i = 0; i < RC_NIC_VARIABLES; i++) {
-        const struct rc_plan_entry *entry = rc_plan_find(&result->plan, rc_nicnames_variable(i));
-
-        if (entry && entry->action == RC_SET)
-            own = rc_format(&result->arena, "%s%s%s=%s", own, *own ? " " : "", entry->name.p, entry->value);
-    }
-    if (*own)
-        rc_plan_set(result, RC_STR(RC_NICS_OWN), own, "rollcall", "tells a later rollcall which of these are its own");
-    else if (result->stamp_is_outer)
-        rc_plan_unset(result, RC_STR(RC_NICS_OWN), "left over from a launch further outside");
-}
-
 void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result)
 {
-    static const char source[] = "the node's network cards (nic=auto)";
+    const char *interface = context->told.interface;
     const struct rc_pins *pins = context->options.nic == RC_NICS_AUTO ? context->told.pins : NULL;
     bool with_address = context->options.addr_kind == RC_ADDRESS_INTERFACE ||
                         context->options.addr_kind == RC_ADDRESS_NETWORK;
     bool is_worker = result->mode == RC_MODE_WORKER;
+    const char *own = "";
     struct rc_pin pin;
 
     if (context->options.nic == RC_NICS_AUTO)
         say_cards(context, result);
-    if (!pins && !*context->told.interface && !rc_env_get(&result->env, RC_NICS_OWN).p)
+    if (!pins && !*interface && !rc_env_get(&result->env, RC_NICS_OWN).p)
         return;
     /* each value comes once more in the list of our own ones, of which each longer copy needs room */
     if (pins && (!rc_plan_has_room(result, 16 * (pins->fabric.n + pins->network.n)) ||
                  (is_worker && !rc_pins_at(pins, context->told.pin, &pin))))
         pins = NULL;
     for (unsigned i = 0; i < RC_NIC_VARIABLES; i++) {
+        const char *source = "the node's network cards (nic=auto)";
         const char *value = NULL;
 
         if (pins && (i < NCCL_SOCKETS || !with_address))
             value = rc_nicnames_value(i, pins, is_worker ? &pin : NULL, &result->arena);
-        if (value)
-            set_variable(result, i, value, source, variables[i].by_cards);
-        else
-            leave_variable(result, i);
+        if (!value && i >= NCCL_SOCKETS && *interface) {
+            value = rc_format(&result->arena, "%s%s", i == NCCL_SOCKETS ? "=" : "", interface);
+            source = result->master.addr_source;
+        }
+        plan_variable(result, i, value, source, &own);
     }
-    plan_own(result);
+    if (*own)
+        rc_plan_set(result, RC_STR(RC_NICS_OWN), own, "rollcall", "tells a later rollcall which of these are its own");
+    else if (result->stamp_is_outer)
+        rc_plan_unset(result, RC_STR(RC_NICS_OWN), "left over from a launch further outside");
 }

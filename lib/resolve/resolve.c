@@ -299,7 +299,6 @@ static enum rc_status plan_task(const struct rc_context *context, struct rc_resu
         if (context->explain)
             rc_identity_list_rejected(result);
         rc_preloading_plan(context, result);
-        rc_interface_plan(context, result);
         rc_pinning_plan(context, result);
         rc_nicnames_plan(context, result);
         if (result->mode == RC_MODE_LAUNCHER)

@@ -67,13 +67,11 @@ void rc_identity_list_rejected(struct rc_result *result);
 /* Adds what watch and lookup=numeric need. What keeps them from working is a warning, no more. */
 void rc_preloading_plan(const struct rc_context *context, struct rc_result *result);
 
-/* Tells libraries of the interface towards the master that addr= has found. */
-void rc_interface_plan(const struct rc_context *context, struct rc_result *result);
-
 /* Adds what context->told.pins say of cores, and takes an outer launch's away. */
 void rc_pinning_plan(const struct rc_context *context, struct rc_result *result);
 
-/* Adds what they say of network cards, and takes away what an outer launch set for its cards or its interface. */
+/* Adds what they say of network cards, and the interface towards the master that addr= has found. Takes away what an
+ * outer launch set for its cards or its interface. */
 void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result);
 
 /* Takes a number of nodes out of the identity that no launcher has told, but that was derived. torchrun needs

@@ -197,9 +197,9 @@ UNIT_TEST(is_told, "addr= and nic=auto: each socket name once")
     context.told.pin = 1;
     rc_resolve_again(&context, &result);
     describe(&result, text, sizeof(text));
-    assert_string_equal(text, "set GLOO_SOCKET_IFNAME=eth3; set NCCL_SOCKET_IFNAME==eth3; "
-                              "set TP_SOCKET_IFNAME=eth3; set NCCL_IB_HCA==mlx5_0,mlx5_1; "
-                              "set UCX_NET_DEVICES=mlx5_1:1; " OWN_CARDS
+    assert_string_equal(text, "set NCCL_IB_HCA==mlx5_0,mlx5_1; set UCX_NET_DEVICES=mlx5_1:1; "
+                              "set NCCL_SOCKET_IFNAME==eth3; set GLOO_SOCKET_IFNAME=eth3; "
+                              "set TP_SOCKET_IFNAME=eth3; " OWN_CARDS
                               " NCCL_SOCKET_IFNAME==eth3 GLOO_SOCKET_IFNAME=eth3 TP_SOCKET_IFNAME=eth3; ");
     /* a name that resolves to an address of which nobody knows the interface */
     resolve(RC_STR("worker,nic=auto"), outer, &pins, 1);
