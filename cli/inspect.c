@@ -195,14 +195,9 @@ const struct cli_field cli_fields[RC_FIELD_COUNT] = {
 
 const char *cli_report_field_source(const struct rc_result *result, enum rc_field field)
 {
-    const struct rc_number *said = &result->facts.field[field];
-    const char *source = said->source;
+    const char *source = rc_identity_source(result, field);
 
-    if (result->identity.field[field] == RC_UNKNOWN)
-        return "";
-    if (result->identity.field[field] != said->value) /* order=node */
-        source = result->facts.node_order_rank.source;
-    return source ? source : "";
+    return source && result->identity.field[field] != RC_UNKNOWN ? source : "";
 }
 
 const char *cli_report_verb(const struct rc_plan_entry *entry)

@@ -253,6 +253,14 @@ uint32_t rc_identity_guess_nodes(const struct rc_result *result)
                                                                              : field[RC_NNODES];
 }
 
+/* order=node changes the rank and nothing else, order=topology the node's as well. */
+const char *rc_identity_source(const struct rc_result *result, enum rc_field field)
+{
+    const struct rc_number *said = &result->facts.field[field];
+
+    return result->identity.field[field] == said->value ? said->source : result->facts.node_order_rank.source;
+}
+
 /* Of a name that several say the first counts. */
 static void reject(struct rc_plan *plan, const char *name, struct rc_str value, const char *reason)
 {
@@ -272,44 +280,24 @@ static bool is_own(const struct rc_launcher *launcher, const char *name)
     return false;
 }
 
-/* srun's MPI plugins count as Slurm does, whatever order RANK follows. */
-static bool is_mpis_number(const struct rc_result *result, const struct rc_variable *variable, uint32_t number)
-{
-    return variable->field == RC_RANK && rc_str_starts(variable->name, "PMI") &&
-           number == result->facts.field[RC_RANK].value;
-}
-
-static const char *explain_rejected(struct rc_result *result, const struct rc_launcher *launcher,
-                                    const struct rc_variable *variable, uint32_t right, uint32_t number)
-{
-    const char *name = field_names[variable->field];
-
-    if (launcher == result->launcher)
-        return rc_format(&result->arena, "the %s is %u by %s", name, right,
-                         result->facts.field[variable->field].source);
-    if (is_mpis_number(result, variable, number))
-        return rc_format(&result->arena, "MPI's own number, which no order= changes; the %s is %u by %s", name, right,
-                         result->facts.node_order_rank.source);
-    return rc_format(&result->arena, "older or outer than %s, where the %s is %u", result->launcher->title, name,
-                     right);
-}
-
 static void reject_variable(struct rc_result *result, const struct rc_launcher *launcher,
                             const struct rc_variable *variable)
 {
+    enum rc_field field = (enum rc_field)variable->field;
     struct rc_str value = rc_env_find(&result->env, variable->name);
-    uint32_t right = result->identity.field[variable->field];
-    bool rank = variable->field == RC_RANK || variable->field == RC_LOCAL_RANK || variable->field == RC_NODE_RANK;
-    uint32_t number = RC_UNKNOWN;
+    uint32_t right = result->identity.field[field];
+    bool rank = field == RC_RANK || field == RC_LOCAL_RANK || field == RC_NODE_RANK;
+    uint32_t number;
 
-    if (rc_str_is(variable->name, "LOCAL_RANK") && result->gpus.why)
-        right = result->gpus.device;
-    /* the ranks of the launcher itself are where the identity comes from;
-     * order=node and an arbitrary distribution renumber them */
-    if (launcher == result->launcher ? rank : is_own(result->launcher, variable->name.p))
+    /* the ranks of the launcher itself are where the identity comes from; order=node and an arbitrary distribution
+     * renumber them. LOCAL_RANK may be a GPU's number, with which the plan replaces it. */
+    if ((launcher == result->launcher ? rank : is_own(result->launcher, variable->name.p)) ||
+        (result->gpus.why && rc_str_is(variable->name, "LOCAL_RANK")))
         return;
     if (value.p && right != RC_UNKNOWN && !(rc_parse_u32(value, RC_UNKNOWN - 1, &number) && number == right))
-        reject(&result->plan, variable->name.p, value, explain_rejected(result, launcher, variable, right, number));
+        reject(&result->plan, variable->name.p, value,
+               rc_format(&result->arena, "the %s is %u by %s", field_names[field], right,
+                         rc_identity_source(result, field)));
 }
 
 /* What the plan replaces or removes was not believed either: an older

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* plan.c - what is done to the environment: one entry a name, each with its reason. */
+#include "resolve/resolve.h"
 #include "resolve/steps.h"
 
 struct rc_plan_entry *rc_plan_find(struct rc_plan *plan, struct rc_str name)
@@ -72,12 +73,7 @@ void rc_plan_set_number(struct rc_result *result, struct rc_str name, uint32_t v
 
 void rc_plan_set_field(struct rc_result *result, struct rc_str name, enum rc_field field, const char *reason)
 {
-    const char *source = result->facts.field[field].source;
-
-    /* order=node changes the rank and nothing else, order=topology the node's as well */
-    if (result->identity.field[field] != result->facts.field[field].value)
-        source = result->facts.node_order_rank.source;
-    rc_plan_set_number(result, name, result->identity.field[field], source, reason);
+    rc_plan_set_number(result, name, result->identity.field[field], rc_identity_source(result, field), reason);
 }
 
 void rc_plan_unset_all(struct rc_result *result, const struct rc_str *names, size_t count, const char *reason)

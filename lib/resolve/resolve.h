@@ -38,6 +38,9 @@ bool rc_options_from_env(const struct rc_env *env, struct rc_options *options, s
  * the identity has no place for it. */
 uint32_t rc_identity_guess_nodes(const struct rc_result *result);
 
+/* The variables that a known number of the identity comes from. */
+const char *rc_identity_source(const struct rc_result *result, enum rc_field field);
+
 /* The port that all tasks of a launch compute alike: in a window outside of first..last (the node's
  * net.ipv4.ip_local_port_range, 0 if not known), in steps of four because Megatron uses the next two as well, and
  * different for any two steps of one job. *outside tells whether such a window was found. */
