@@ -218,32 +218,25 @@ static const struct candidate *choose_candidate(struct rc_reader *reader, struct
     return nearest ? nearest : best;
 }
 
-/* A container that has process numbers of its own hides what would tell. */
-static void note_guess(struct rc_reader *reader, const struct candidates *candidates, const struct candidate *chosen)
-{
-    const char *title = rc_launcher_at(chosen->index)->title;
-
-    for (unsigned i = 0; i < candidates->count; i++) {
-        const struct candidate *c = &candidates->list[i];
-
-        if (c != chosen && may_be_inside(c)) {
-            rc_say(reader->messages, RC126,
-                   "this is a task of %s and of %s, and no process in sight tells which is inside the "
-                   "other; %s is taken; let the container see the node's processes (--pid=host)",
-                   title, rc_launcher_at(c->index)->title, title);
-            return;
-        }
-    }
-}
-
 static void note_others(struct rc_reader *reader, const struct candidates *candidates, const struct candidate *chosen,
                         struct rc_result *result)
 {
+    bool guessed = candidates->guessed;
+
     for (unsigned i = 0; i < candidates->count; i++) {
         const struct candidate *c = &candidates->list[i];
+        const char *title = rc_launcher_at(c->index)->title;
 
+        /* a container that has process numbers of its own hides what would tell */
+        if (guessed && c != chosen && may_be_inside(c)) {
+            rc_say(reader->messages, RC126,
+                   "this is a task of %s and of %s, and no process in sight tells which is inside the "
+                   "other; %s is taken; let the container see the node's processes (--pid=host)",
+                   result->launcher->title, title, result->launcher->title);
+            guessed = false;
+        }
         if (c->claim == RC_CLAIM_STALE)
-            rc_say(reader->messages, RC108, "the values of %s are stale: %s", rc_launcher_at(c->index)->title, c->why);
+            rc_say(reader->messages, RC108, "the values of %s are stale: %s", title, c->why);
         else if (c != chosen && (c->claim == RC_CLAIM_TASK || c->claim == RC_CLAIM_OUTSIDE) && c->scope &&
                  result->outer_count < RC_OUTER_MAX)
             result->outer[result->outer_count++] = c->scope;
@@ -306,7 +299,5 @@ enum rc_claim rc_nesting_recognise(const struct rc_context *context, struct rc_r
     if (!reader->stamp.text.n && (marks & (marks - 1)))
         result->outer_master = find_outer_master(reader, marks, chosen->index);
     note_others(reader, &candidates, chosen, result);
-    if (candidates.guessed)
-        note_guess(reader, &candidates, chosen);
     return claim;
 }
