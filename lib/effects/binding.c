@@ -162,30 +162,23 @@ const char *rc_binding_ask(const char *path, const struct rc_binding *binding, u
     return NULL;
 }
 
-/* Whether cores that are near no GPU would be left idle: half of the cores of a DGX A100. */
-static bool leaves_cores(const struct rc_binding *binding, const struct rc_pins *pins)
+const char *rc_binding_reject(const struct rc_binding *binding, const struct rc_pins *pins)
 {
     struct rc_cpuset all = { .word = { 0 } };
     struct rc_cpuset cpus;
     struct rc_pin pin;
 
-    for (uint32_t i = 0; rc_pins_at(pins, i, &pin); i++)
-        if (rc_cpuset_read(pin.cpus, &cpus))
-            rc_cpuset_add(&all, &cpus);
-    return !rc_cpuset_is_within(&binding->mask, &all);
-}
-
-const char *rc_binding_reject(const struct rc_binding *binding, const struct rc_pins *pins)
-{
-    static const char shared[] = " shared=yes";
-
     if (!rc_bind_is_auto(binding->wish))
         return NULL;
-    /* if two tasks must share cores, all tasks are better off with all cores */
-    if (memmem(pins->text.p, pins->text.n, shared, sizeof(shared) - 1))
-        return "there are fewer cores than tasks";
-    /* data loaders need the cores: only a user who asks for it loses them */
-    if (leaves_cores(binding, pins))
+    for (uint32_t i = 0; rc_pins_at(pins, i, &pin); i++) {
+        /* if two tasks must share cores, all tasks are better off with all cores */
+        if (pin.shared)
+            return "there are fewer cores than tasks";
+        if (rc_cpuset_read(pin.cpus, &cpus))
+            rc_cpuset_add(&all, &cpus);
+    }
+    /* half of the cores of a DGX A100, which data loaders need: only a user who asks for it loses them */
+    if (!rc_cpuset_is_within(&binding->mask, &all))
         return "some cores are near no task's GPU and would be idle; bind=cores binds all the same";
     return NULL;
 }
@@ -205,31 +198,6 @@ bool rc_binding_bind(const struct rc_binding *binding, const struct rc_pin *pin)
     return false;
 }
 
-static bool is_carried(const struct rc_plan *plan)
-{
-    for (unsigned i = 0; i < plan->count; i++)
-        if (plan->entry[i].action == RC_SET && rc_str_is(plan->entry[i].name, RC_PINS))
-            return true;
-    return false;
-}
-
-static void note_pins(const struct rc_binding *binding, const struct rc_pins *pins, const struct rc_context *context,
-                      struct rc_result *result)
-{
-    struct rc_pin pin;
-    bool worker = rc_pins_at(pins, context->told.pin, &pin);
-    uint32_t cores = worker ? pin.cores : pins->least_cores;
-    const char *plural = cores == 1 ? "" : "s";
-    struct rc_str wish = rc_options_word(rc_words_bind, binding->wish);
-
-    if (worker)
-        rc_say(&result->messages, RC913, "bound to %u core%s, hardware threads %pS (bind=%pS)", cores, plural,
-               &pin.cpus, &wish);
-    else if (is_carried(&result->plan))
-        rc_say(&result->messages, RC913, "%u workers are to be bound, to %u core%s or more each (bind=%pS)",
-               pins->count, cores, plural, &wish);
-}
-
 /* Returns why tasks whose GPUs are not known are not to be bound, or NULL. Their cores
  * might be near another task's GPU. */
 static const char *find_doubt(const struct rc_result *result)
@@ -241,8 +209,8 @@ static const char *find_doubt(const struct rc_result *result)
 }
 
 /* Plans once more, with the pins. If `why` says why no task is bound, only the cards. */
-static void plan_pins(const struct rc_binder *binder, const struct rc_binding *binding, const struct rc_pins *pins,
-                      const char *why, struct rc_context *context, struct rc_result *result)
+static void plan_pins(const struct rc_binder *binder, const struct rc_pins *pins, const char *why,
+                      struct rc_context *context, struct rc_result *result)
 {
     char library[PATH_SIZE];
 
@@ -250,8 +218,7 @@ static void plan_pins(const struct rc_binder *binder, const struct rc_binding *b
         context->told.pins_library = rc_beside_library(binder->relative, RC_PINS_LIBRARY, library, sizeof(library));
     context->told.pins = pins;
     context->told.cards_only = why != NULL;
-    if (rc_resolve_again(context, result) == RC_RESOLVED && !why)
-        note_pins(binding, pins, context, result);
+    rc_resolve_again(context, result);
     context->told.pins = NULL;
     context->told.pins_library = RC_ABSENT;
 }
@@ -293,6 +260,6 @@ const char *rc_binding_run(const struct rc_binder *binder, struct rc_context *co
     if (!why && result->mode == RC_MODE_WORKER &&
         (!rc_pins_at(&pins, context->told.pin, &pin) || !rc_binding_bind(&binding, &pin)))
         why = "the kernel does not let it run on the cores that were chosen";
-    plan_pins(binder, &binding, &pins, why, context, result);
+    plan_pins(binder, &pins, why, context, result);
     return why;
 }

@@ -69,6 +69,6 @@ struct rc_binder {
 bool rc_binding_is_wanted(const struct rc_context *context, const struct rc_result *result);
 
 /* Binds this task, which becomes the command, or plans the cores of the workers that it will start; puts the cards of
- * nic=auto into the plan, also where no task is bound; adds RC913. This is the last plan: the pins go with this call.
+ * nic=auto into the plan, also where no task is bound. This is the last plan: the pins go with this call.
  * Returns NULL, or why the task is not bound. */
 const char *rc_binding_run(const struct rc_binder *binder, struct rc_context *context, struct rc_result *result);

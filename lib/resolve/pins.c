@@ -101,7 +101,7 @@ static const char placement[] = "the placement of the node's tasks"; /* the sour
  * torchrun sets one for each worker. */
 static void set_threads(struct rc_result *result, uint32_t cores)
 {
-    if (!rc_env_get(&result->env, "OMP_NUM_THREADS").p)
+    if (!rc_env_get(&result->env, "OMP_NUM_THREADS").p && rc_plan_has_room(result, 0))
         rc_plan_set(result, RC_STR("OMP_NUM_THREADS"), rc_format(&result->arena, "%u", cores), placement,
                     "a thread for each core");
 }
@@ -139,7 +139,9 @@ void rc_pins_excuse(enum rc_bind wish, bool are_workers, const char *why, struct
 /* Plans the workers' cores. False, with a message, where they stay on all cores of the task. */
 static bool plan_workers(const struct rc_context *context, struct rc_result *result)
 {
-    const char *list = list_cpus(context->told.pins, result);
+    const struct rc_pins *pins = context->told.pins;
+    struct rc_str wish = rc_options_word(rc_words_bind, context->options.bind);
+    const char *list = list_cpus(pins, result);
     const char *why = "the list of their cores is too long";
 
     if (list)
@@ -150,7 +152,9 @@ static bool plan_workers(const struct rc_context *context, struct rc_result *res
         return false;
     }
     rc_plan_set(result, RC_STR(RC_PINS), list, placement, "the cores of each worker that is started here");
-    set_threads(result, context->told.pins->least_cores);
+    set_threads(result, pins->least_cores);
+    rc_say(&result->messages, RC913, "%u workers are to be bound, to %u core%s or more each (bind=%pS)", pins->count,
+           pins->least_cores, pins->least_cores == 1 ? "" : "s", &wish);
     return true;
 }
 
@@ -174,11 +178,14 @@ void rc_pinning_plan(const struct rc_context *context, struct rc_result *result)
     bool bound = !context->told.cards_only && context->options.bind != RC_BIND_OFF;
     const struct rc_pins *pins = bound ? context->told.pins : NULL;
     static const char outer[] = "left over from a launch further outside";
+    struct rc_str wish = rc_options_word(rc_words_bind, context->options.bind);
     struct rc_pin pin;
 
-    if (pins && result->mode != RC_MODE_LAUNCHER && rc_pins_at(pins, context->told.pin, &pin) &&
-        rc_plan_has_room(result, 0))
+    if (pins && result->mode != RC_MODE_LAUNCHER && rc_pins_at(pins, context->told.pin, &pin)) {
         set_threads(result, pin.cores);
+        rc_say(&result->messages, RC913, "bound to %u core%s, hardware threads %pS (bind=%pS)", pin.cores,
+               pin.cores == 1 ? "" : "s", &pin.cpus, &wish);
+    }
     if (!pins || result->mode != RC_MODE_LAUNCHER || !plan_workers(context, result))
         rc_plan_unset(result, RC_STR(RC_PINS), outer);
     rc_plan_unset(result, RC_STR(RC_PINNED), outer);

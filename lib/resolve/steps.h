@@ -67,7 +67,7 @@ void rc_identity_list_rejected(struct rc_result *result);
 /* Adds what watch and lookup=numeric need. What keeps them from working is a warning, no more. */
 void rc_preloading_plan(const struct rc_context *context, struct rc_result *result);
 
-/* Adds what context->told.pins say of cores, and takes an outer launch's away. */
+/* Adds what context->told.pins say of cores, with RC913, and takes an outer launch's away. */
 void rc_pinning_plan(const struct rc_context *context, struct rc_result *result);
 
 /* Adds what they say of network cards, and the interface towards the master that addr= has found. Takes away what an
