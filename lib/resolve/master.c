@@ -8,8 +8,8 @@
 
 /* MASTER_PORT: told by rank 0, asked for, reserved, or computed by all alike. */
 
-/* Clear of torchrun's 29400 and 29500 and of most services; all but the last also
- * of what JAX (61440 and up) and enroot (61000 and up) compute from the job's number. */
+/* Clear of torchrun's 29400 and 29500 and of most services; all but the last two also of what JAX (61440 and up) and
+ * enroot (61000 and up) compute from the job's number. The last is what a range up to 65000 leaves. */
 static const struct {
     uint16_t first;
     uint16_t last;
@@ -17,10 +17,12 @@ static const struct {
     { 20480, 28671 },
     { 10240, 14335 },
     { 4096, 9215 },
+    { 1024, 2047 },
     { 61440, 65535 },
+    { 65001, 65535 },
 };
 
-enum { PORTS_EACH = 4, SMALLEST_WINDOW = 256, FIRST_PORT = 1024, LAST_PORT = 65535 };
+enum { PORTS_EACH = 4, FIRST_PORT = 1024, LAST_PORT = 65535 };
 
 static uint16_t port_in(const uint64_t seed[2], uint32_t first, uint32_t last)
 {
@@ -36,10 +38,6 @@ uint16_t rc_masterport_compute(const uint64_t seed[2], uint16_t first, uint16_t 
     for (size_t i = 0; i < sizeof(windows) / sizeof(*windows); i++)
         if (last < first || last == 0 || windows[i].last < first || windows[i].first > last)
             return port_in(seed, windows[i].first, windows[i].last);
-    if (first >= FIRST_PORT + SMALLEST_WINDOW)
-        return port_in(seed, FIRST_PORT, first - 1u);
-    if (last <= LAST_PORT - SMALLEST_WINDOW)
-        return port_in(seed, last + 1u, LAST_PORT);
     *outside = false;
     return port_in(seed, windows[0].first, windows[0].last);
 }
