@@ -232,13 +232,11 @@ static struct rc_str *option_value(struct rc_str name, struct rc_command_options
         { "--nnodes|--num_machines", offsetof(struct rc_command_options, nnodes) },
         { "--node_rank|--machine_rank", offsetof(struct rc_command_options, node_rank) },
         { "--nproc_per_node", offsetof(struct rc_command_options, nproc) },
-        { "--num_processes", offsetof(struct rc_command_options, processes) },
         { "--rdzv_backend|--distributed_executor_backend|--data_parallel_backend",
           offsetof(struct rc_command_options, backend) },
         { "--rdzv_endpoint", offsetof(struct rc_command_options, endpoint) },
         { "--master_addr|--main_process_ip", offsetof(struct rc_command_options, master_addr) },
         { "--main_process_port", offsetof(struct rc_command_options, port) },
-        { "--config_file", offsetof(struct rc_command_options, config) },
     };
 
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)

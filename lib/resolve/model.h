@@ -91,12 +91,10 @@ struct rc_command_options {
     struct rc_str nnodes;      /* --nnodes, --num_machines */
     struct rc_str node_rank;   /* --node_rank, --machine_rank */
     struct rc_str nproc;       /* --nproc_per_node */
-    struct rc_str processes;   /* --num_processes, of all machines */
     struct rc_str backend;     /* --rdzv_backend, --distributed_executor_backend */
     struct rc_str endpoint;    /* --rdzv_endpoint */
     struct rc_str master_addr; /* --master_addr, --main_process_ip */
     struct rc_str port;        /* --main_process_port */
-    struct rc_str config;      /* accelerate's --config_file */
     bool standalone;           /* torchrun --standalone */
 };
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/netaddr.h"
-#include "launcher/hosts.h"
 #include "resolve/steps.h"
 
 /* The arguments of torchrun, as the variables (PET_*) that it takes their defaults from. */
@@ -202,112 +200,57 @@ static void plan_endpoint(struct rc_result *result)
         rc_plan_unset(result, RC_STR(ENDPOINT), "left over from a launch further outside");
 }
 
-/* What follows from this node's own argument is said by this node; what all nodes find, by the first one. */
-static bool speaks_for_all(const struct rc_context *context, const struct rc_result *result)
-{
-    return context->explain || result->identity.field[RC_NODE_RANK] == 0;
-}
-
 static void warn_argument(struct rc_result *result, const char *option, struct rc_str given, const char *contradiction,
-                          const char *right, const char *cure)
+                          uint32_t right)
 {
-    rc_say(&result->messages, RC304, "%s was given %s=%pQ, but %s%s; the argument wins; %s",
-           result->command.torchrun ? "torchrun" : "accelerate", option, &given, contradiction, right, cure);
+    bool torchrun = result->command.torchrun;
+
+    rc_say(&result->messages, RC304, "%s was given %s=%pQ, but %s %u; the argument wins; %s",
+           torchrun ? "torchrun" : "accelerate", option, &given, contradiction, right,
+           torchrun ? "leave it out"
+                    : "leave --num_machines, --num_processes, --machine_rank and --main_process_ip out");
 }
 
-static const char *number(struct rc_result *result, uint32_t value)
+/* What follows from this node's own argument is said by this node; what all nodes find, by the first one. */
+static void check_numbers(const struct rc_context *context, struct rc_result *result,
+                          const struct arguments *arguments)
 {
-    return rc_format(&result->arena, "%u", value);
-}
-
-static void check_node_rank(struct rc_result *result, const struct arguments *arguments, const char *option,
-                            const char *cure)
-{
-    const struct rc_command_options *given = &result->command.given;
+    const struct rc_command *command = &result->command;
+    const char *option = command->torchrun ? "--node_rank" : "--machine_rank";
     uint32_t nnodes = result->identity.field[RC_NNODES];
     uint32_t node_rank = result->identity.field[RC_NODE_RANK];
     uint32_t rank;
 
-    if (arguments->has_no_rank || !rc_parse_u32(given->node_rank, RC_MAX_TASKS, &rank))
+    if (!command->is_part && arguments->most != RC_UNKNOWN && (context->explain || node_rank == 0) &&
+        (nnodes < arguments->least || arguments->most < nnodes))
+        warn_argument(result, command->torchrun ? "--nnodes" : "--num_machines", command->given.nnodes,
+                      "the number of nodes in this step is", nnodes);
+    if (arguments->has_no_rank || !rc_parse_u32(command->given.node_rank, RC_MAX_TASKS, &rank))
         return;
     /* srun's words are the same everywhere: right on one node, wrong on the
      * others, and they would wait for each other without a word (measured) */
-    if (result->command.same_on_all_nodes && nnodes > 1)
-        warn_argument(result, option, given->node_rank, "it is the same on all nodes of this step, which are ",
-                      number(result, nnodes), cure);
-    else if (!result->command.is_part && rank != node_rank)
-        warn_argument(result, option, given->node_rank, "the node rank in this step is ", number(result, node_rank),
-                      cure);
+    if (command->same_on_all_nodes && nnodes > 1)
+        warn_argument(result, option, command->given.node_rank,
+                      "it is the same on all nodes of this step, which are", nnodes);
+    else if (!command->is_part && rank != node_rank)
+        warn_argument(result, option, command->given.node_rank, "the node rank in this step is", node_rank);
 }
 
-static void check_torchrun(const struct rc_context *context, struct rc_result *result,
-                           const struct arguments *arguments)
-{
-    const struct rc_command_options *given = &result->command.given;
-    uint32_t nnodes = result->identity.field[RC_NNODES];
-
-    if (!result->command.is_part && arguments->most != RC_UNKNOWN && speaks_for_all(context, result) &&
-        (nnodes < arguments->least || arguments->most < nnodes))
-        warn_argument(result, "--nnodes", given->nnodes, "the number of nodes in this step is ", number(result, nnodes),
-                      "leave it out");
-    check_node_rank(result, arguments, "--node_rank", "leave it out");
-}
-
-/* Whether a host is this node alone, or a node of the step that is not RANK 0's. */
-static bool is_wrong_host(const struct rc_result *result, struct rc_str host)
-{
-    const struct rc_facts *facts = &result->facts;
-    uint32_t index = facts->hosts.p ? rc_hostlist_find(facts->hosts, host) : RC_UNKNOWN;
-
-    return rc_host_is_loopback(host) || (facts->master_certain && index != RC_UNKNOWN && index != facts->master_node);
-}
-
-/* Only --num_machines of more than 1 makes accelerate take its own numbers; then it
- * ends without a machine rank, and counts the processes of all machines. */
-static void check_accelerate(const struct rc_context *context, struct rc_result *result,
-                             const struct arguments *arguments)
-{
-    static const char cure[] = "leave --num_machines, --num_processes, --machine_rank and --main_process_ip out";
-    const struct rc_command_options *given = &result->command.given;
-    uint32_t nnodes = result->identity.field[RC_NNODES];
-    uint32_t machines = arguments->least;
-    uint32_t processes;
-
-    if (machines == RC_UNKNOWN || machines < 2)
-        return;
-    if (machines != nnodes && !result->command.is_part) {
-        if (speaks_for_all(context, result))
-            warn_argument(result, "--num_machines", given->nnodes, "the number of nodes in this step is ",
-                          number(result, nnodes), "give that number");
-        return;
-    }
-    if (!given->node_rank.p && !given->config.p && speaks_for_all(context, result))
-        warn_argument(result, "--num_machines", given->nnodes,
-                      "no --machine_rank, without which it starts only where its default configuration has one", "",
-                      cure);
-    check_node_rank(result, arguments, "--machine_rank", cure);
-    if (!result->command.is_part && is_wrong_host(result, given->master_addr))
-        warn_argument(result, "--main_process_ip", given->master_addr, "machine 0 is ", result->master.addr, cure);
-    if (rc_parse_u32(given->processes, RC_MAX_TASKS, &processes) && processes % machines != 0 &&
-        speaks_for_all(context, result))
-        warn_argument(result, "--num_processes", given->processes, "it counts those of all machines, which are ",
-                      number(result, machines), "give a multiple");
-}
-
+/* Only --num_machines of more than 1 makes accelerate take its own numbers. */
 static void check_arguments(const struct rc_context *context, struct rc_result *result,
                             const struct arguments *arguments)
 {
+    const struct rc_command *command = &result->command;
+    bool has_machines = command->accelerate && arguments->least != RC_UNKNOWN && arguments->least > 1;
     uint32_t nnodes = result->identity.field[RC_NNODES];
 
-    if (result->command.given.standalone && nnodes > 1)
+    if (command->given.standalone && nnodes > 1)
         rc_say(&result->messages, RC305,
                "torchrun --standalone trains on each of the %u nodes by itself; it is left so; "
                "leave it out to train on all together",
                nnodes);
-    else if (result->command.torchrun && !result->command.given.standalone)
-        check_torchrun(context, result, arguments);
-    else if (result->command.accelerate)
-        check_accelerate(context, result, arguments);
+    else if (has_machines || (command->torchrun && !command->given.standalone))
+        check_numbers(context, result, arguments);
 }
 
 void rc_agents_plan(const struct rc_context *context, struct rc_result *result)
