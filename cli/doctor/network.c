@@ -58,7 +58,7 @@ static void probe_master(struct findings *findings, const struct rc_master *wher
 
 static bool spans_nodes(const struct rc_result *result)
 {
-    uint32_t nodes = rc_identity_guess_nodes(result);
+    uint32_t nodes = result->facts.field[RC_NNODES].value;
 
     return nodes != RC_UNKNOWN && nodes > 1;
 }

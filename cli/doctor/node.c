@@ -112,7 +112,7 @@ static bool has_infiniband(void)
 
 static void check_limits(struct findings *findings, const struct rc_result *result)
 {
-    uint32_t nodes = rc_identity_guess_nodes(result);
+    uint32_t nodes = result->facts.field[RC_NNODES].value;
     struct rlimit limit;
 
     if (has_infiniband() && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&

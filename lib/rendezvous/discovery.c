@@ -99,7 +99,7 @@ static bool find_server_of_srun(const struct rc_result *result, uint32_t nodes, 
 /* Unknown numbers are those of a launch that says little of itself, by hand. */
 static uint32_t count_nodes(const struct rc_result *result)
 {
-    uint32_t nodes = rc_identity_guess_nodes(result);
+    uint32_t nodes = result->facts.field[RC_NNODES].value;
     uint32_t local = result->identity.field[RC_LOCAL_WORLD_SIZE];
 
     if (nodes != RC_UNKNOWN)

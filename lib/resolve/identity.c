@@ -245,14 +245,6 @@ void rc_identity_forget_nodes(struct rc_result *result)
         result->identity.field[RC_NNODES] = RC_UNKNOWN;
 }
 
-uint32_t rc_identity_guess_nodes(const struct rc_result *result)
-{
-    const uint32_t *field = result->identity.field;
-
-    return result->facts.nnodes_derived && field[RC_NODE_RANK] != RC_UNKNOWN ? result->facts.field[RC_NNODES].value
-                                                                             : field[RC_NNODES];
-}
-
 /* order=node changes the rank and nothing else, order=topology the node's as well. */
 const char *rc_identity_source(const struct rc_result *result, enum rc_field field)
 {

@@ -34,10 +34,6 @@ void rc_result_refuse(struct rc_result *result, const char *reason);
  * below the command line. False: message in messages, options untouched. */
 bool rc_options_from_env(const struct rc_env *env, struct rc_options *options, struct rc_messages *messages);
 
-/* The number of nodes, a derived one as well: for what a wrong one does not harm. RC_UNKNOWN where
- * the identity has no place for it. */
-uint32_t rc_identity_guess_nodes(const struct rc_result *result);
-
 /* The variables that a known number of the identity comes from. */
 const char *rc_identity_source(const struct rc_result *result, enum rc_field field);
 
