@@ -244,24 +244,6 @@ const struct rollcall_message *rollcall_message_at(const struct rollcall *job, s
     return index < rollcall_message_count(job) ? &job->message[index] : NULL;
 }
 
-/* What can be said of a port besides the job, which does not change. */
-struct holding {
-    struct rc_result result;
-    char text[2048];
-};
-
-static struct holding *copy_job(const struct rollcall *job)
-{
-    struct holding *holding = malloc(sizeof(*holding));
-
-    if (!holding)
-        return NULL;
-    memcpy(&holding->result, &job->result, sizeof(holding->result));
-    holding->result.arena = (struct rc_arena){ .base = holding->text, .size = sizeof(holding->text) };
-    holding->result.messages.count = 0;
-    return holding;
-}
-
 int rollcall_hold_port(const struct rollcall *job, int *fd, struct rollcall_error *error)
 {
     char node[HOST_NAME_MAX + 1] = "";
@@ -270,7 +252,7 @@ int rollcall_hold_port(const struct rollcall *job, int *fd, struct rollcall_erro
         .is_elsewhere = rc_lookup_is_elsewhere,
         .name_owner = rc_port_owner,
     };
-    struct holding *holding;
+    struct rc_result *result;
     int status = 0;
     int held;
 
@@ -278,15 +260,19 @@ int rollcall_hold_port(const struct rollcall *job, int *fd, struct rollcall_erro
         return rc_job_fail(error, ROLLCALL_INVALID, "", "rollcall_hold_port: job or fd is NULL");
     if (!job->is_own)
         return rc_job_fail(error, ROLLCALL_INVALID, "", "the job is of another environment than this process's own");
-    holding = copy_job(job);
-    if (!holding)
+    result = malloc(sizeof(*result));
+    if (!result)
         return rc_job_fail(error, ROLLCALL_NO_MEMORY, "", "out of memory");
+    /* what is said of the port is said into a copy: the job does not change */
+    memcpy(result, &job->result, sizeof(*result));
+    result->arena = (struct rc_arena){ .base = result->text, .size = sizeof(result->text) };
+    result->messages = (struct rc_messages){ .arena = &result->arena };
     gethostname(node, sizeof(node) - 1);
     hooks.node = rc_str(node);
-    if (rc_rank0_begin(&holding->result, &hooks, &held))
+    if (rc_rank0_begin(result, &hooks, &held))
         *fd = held;
     else
-        status = fail_with_message(error, &holding->result.messages);
-    free(holding);
+        status = fail_with_message(error, &result->messages);
+    free(result);
     return status;
 }

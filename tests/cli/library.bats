@@ -41,6 +41,10 @@ library()
     [[ $output == *'mode launcher'*'rank -1 of -1'*'node 0 of 2'* ]]
 }
 
+@test "a port that is taken, asked for again and again" {
+    prints '' library "${task_0[@]}" "$BATS_FILE_TMPDIR/c" taken
+}
+
 @test "without leaks or wild reads" {
     run -0 library "${task_3[@]}" valgrind -q --leak-check=full --error-exitcode=99 "$BATS_FILE_TMPDIR/c" own
     run -0 library valgrind -q --leak-check=full --error-exitcode=99 "$BATS_FILE_TMPDIR/c" calls
