@@ -90,17 +90,12 @@ static int resolve_job(const char *const *environment, struct rollcall *job, str
 
 static void fill_in(struct rollcall *job)
 {
-    static const enum rollcall_action actions[] = {
-        [RC_SET] = ROLLCALL_SET,
-        [RC_UNSET] = ROLLCALL_UNSET,
-        [RC_KEEP] = ROLLCALL_KEEP,
-    };
     const struct rc_plan *plan = &job->result.plan;
     const struct rc_messages *messages = &job->result.messages;
 
     for (unsigned i = 0; i < plan->count; i++)
         job->variable[i] = (struct rollcall_variable){
-            .action = actions[plan->entry[i].action],
+            .action = (enum rollcall_action)plan->entry[i].action, /* both begin set, unset, keep */
             .name = plan->entry[i].name.p,
             .value = plan->entry[i].value,
             .source = plan->entry[i].source,
@@ -150,31 +145,21 @@ const char *rollcall_launcher(const struct rollcall *job)
 
 enum rollcall_mode rollcall_mode(const struct rollcall *job)
 {
-    switch (job ? job->result.mode : RC_MODE_NONE) {
-    case RC_MODE_WORKER:
-        return ROLLCALL_MODE_WORKER;
-    case RC_MODE_LAUNCHER:
-        return ROLLCALL_MODE_LAUNCHER;
-    case RC_MODE_TORCHRUN:
-        return ROLLCALL_MODE_TORCHRUN;
-    default:
-        return ROLLCALL_MODE_NONE;
-    }
+    static const enum rollcall_mode modes[] = {
+        [RC_MODE_WORKER] = ROLLCALL_MODE_WORKER,
+        [RC_MODE_LAUNCHER] = ROLLCALL_MODE_LAUNCHER,
+        [RC_MODE_NONE] = ROLLCALL_MODE_NONE,
+        [RC_MODE_TORCHRUN] = ROLLCALL_MODE_TORCHRUN,
+    };
+
+    return job ? modes[job->result.mode] : ROLLCALL_MODE_NONE;
 }
 
 const char *rollcall_mode_name(enum rollcall_mode mode)
 {
-    switch (mode) {
-    case ROLLCALL_MODE_NONE:
-        return "none";
-    case ROLLCALL_MODE_WORKER:
-        return "worker";
-    case ROLLCALL_MODE_LAUNCHER:
-        return "launcher";
-    case ROLLCALL_MODE_TORCHRUN:
-        return "torchrun";
-    }
-    return NULL;
+    static const char *const names[] = { "none", "worker", "launcher", "torchrun" };
+
+    return (unsigned)mode <= ROLLCALL_MODE_TORCHRUN ? names[mode] : NULL;
 }
 
 static int field_number(const struct rollcall *job, enum rc_field field)

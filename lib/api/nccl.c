@@ -35,14 +35,12 @@ static bool look_up(void *handle, const char *name, void *function)
  * loaded may be outside of the program's global scope. */
 static bool find_nccl(struct nccl *nccl)
 {
-    bool is_global = look_up(RTLD_DEFAULT, "ncclGetUniqueId", &nccl->get_unique_id);
     void *handle = RTLD_DEFAULT;
 
-    if (!is_global) {
-        handle = dlopen("libnccl.so.2", RTLD_NOW | RTLD_NOLOAD);
-        if (!handle)
-            handle = dlopen("libnccl.so.2", RTLD_NOW);
-        /* never closed: NCCL has a thread that waits for the ranks */
+    if (!look_up(handle, "ncclGetUniqueId", &nccl->get_unique_id)) {
+        /* one that is loaded already by that name, or else a new one; never closed: NCCL has a thread that waits for
+         * the ranks */
+        handle = dlopen("libnccl.so.2", RTLD_NOW);
         if (!handle || !look_up(handle, "ncclGetUniqueId", &nccl->get_unique_id))
             return false;
     }
@@ -101,25 +99,34 @@ static int take_id(const struct rc_call *call, uint32_t maker, char value[VALUE_
                        call->rank, maker, size > 1 && value[0] == IS_REASON ? value + 1 : "what it gives is none");
 }
 
-static int get_ids(struct rc_call *call, char *ids, uint32_t count, struct rollcall_error *error)
+static int get_ids(const struct rollcall *job, const char *name, const char *title, char *ids, int asked,
+                   int timeout_ms, struct rollcall_error *error)
 {
+    uint32_t count = (uint32_t)asked;
+    struct rc_call call;
     char value[VALUE_SIZE];
     size_t size;
 
+    if (!job || !ids)
+        return rc_job_fail(error, ROLLCALL_INVALID, "", "%s: job or room for an id is NULL", title);
+    if (rc_call_begin(job, name, title, timeout_ms, &call, error) < 0)
+        return -1;
+    if (asked < 1 || count > call.world)
+        return rc_job_fail(error, ROLLCALL_INVALID, "", "%s: count is not 1 to the number of ranks", title);
     /* the own ids first: other ranks wait for them, and making one waits for none */
     for (uint32_t i = 0; i < count; i++) {
-        if (first_rank(i, call->world, count) != call->rank)
+        if (first_rank(i, call.world, count) != call.rank)
             continue;
         size = make_id(value);
-        if (rc_call_say(call, i, (struct rc_str){ value, size }, error) < 0 ||
-            take_id(call, call->rank, value, size, ids + i * sizeof(struct nccl_id), error) < 0)
+        if (rc_call_say(&call, i, (struct rc_str){ value, size }, error) < 0 ||
+            take_id(&call, call.rank, value, size, ids + i * sizeof(struct nccl_id), error) < 0)
             return -1;
     }
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t maker = first_rank(i, call->world, count);
+        uint32_t maker = first_rank(i, call.world, count);
 
-        if (maker != call->rank && (rc_call_hear(call, i, maker, value, sizeof(value), &size, error) < 0 ||
-                                    take_id(call, maker, value, size, ids + i * sizeof(struct nccl_id), error) < 0))
+        if (maker != call.rank && (rc_call_hear(&call, i, maker, value, sizeof(value), &size, error) < 0 ||
+                                   take_id(&call, maker, value, size, ids + i * sizeof(struct nccl_id), error) < 0))
             return -1;
     }
     return 0;
@@ -127,26 +134,11 @@ static int get_ids(struct rc_call *call, char *ids, uint32_t count, struct rollc
 
 int rollcall_nccl_unique_id(const struct rollcall *job, void *id, int timeout_ms, struct rollcall_error *error)
 {
-    struct rc_call call;
-
-    if (!job || !id)
-        return rc_job_fail(error, ROLLCALL_INVALID, "", "rollcall_nccl_unique_id: job or id is NULL");
-    if (rc_call_begin(job, "nccl:id", "rollcall_nccl_unique_id", timeout_ms, &call, error) < 0)
-        return -1;
-    return get_ids(&call, id, 1, error);
+    return get_ids(job, "nccl:id", "rollcall_nccl_unique_id", id, 1, timeout_ms, error);
 }
 
 int rollcall_nccl_unique_ids(const struct rollcall *job, void *ids, int count, int timeout_ms,
                              struct rollcall_error *error)
 {
-    struct rc_call call;
-
-    if (!job || !ids)
-        return rc_job_fail(error, ROLLCALL_INVALID, "", "rollcall_nccl_unique_ids: job or ids is NULL");
-    if (rc_call_begin(job, "nccl:ids", "rollcall_nccl_unique_ids", timeout_ms, &call, error) < 0)
-        return -1;
-    if (count < 1 || (uint32_t)count > call.world)
-        return rc_job_fail(error, ROLLCALL_INVALID, "",
-                           "rollcall_nccl_unique_ids: count is not 1 to the number of ranks");
-    return get_ids(&call, ids, (uint32_t)count, error);
+    return get_ids(job, "nccl:ids", "rollcall_nccl_unique_ids", ids, count, timeout_ms, error);
 }
