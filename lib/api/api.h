@@ -30,6 +30,8 @@ struct rc_call {
     int64_t deadline;
     uint32_t seconds;
     int64_t lost; /* since when the store server is gone; 0: it is not */
+    char where[RC_DISCOVERY_TEXT]; /* the store server, or why there is none */
+    uint64_t program;              /* this one's number there, of the programs of its rank */
 };
 
 /* Starts a call and counts it; the texts live as long as it. Returns 0, or -1 with the reason in *error. */

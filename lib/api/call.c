@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "rendezvous/client.h"
 #include "rendezvous/wire.h"
@@ -34,8 +33,7 @@ struct rc_call_process {
     char id[RC_WIRE_TOKEN + 1]; /* no other program of the rank has it */
     uint32_t rank;
     struct counter *counters;
-    bool is_known; /* whether the next two are set */
-    char where[RC_DISCOVERY_TEXT];
+    char where[RC_DISCOVERY_TEXT]; /* the store server; empty: not known */
     uint64_t program;
     struct rc_call_process *next;
 };
@@ -156,22 +154,23 @@ static int fail_gone(const struct rc_call *call, int rc, struct rollcall_error *
 
 /* Finds the store server, and this process's number there: the first that no other program of its rank has. Whoever
  * asks again, because the reply was late, gets the same one. */
-static int open_store(struct rc_call *call, int64_t deadline, char where[RC_DISCOVERY_TEXT], uint64_t *program)
+static int open_store(struct rc_call *call, int64_t deadline)
 {
     const struct rc_call_process *process = call->process;
     struct rc_endpoint endpoint;
-    int rc = rc_discovery_open(&call->job->discovery, deadline, where);
+    int rc = rc_discovery_open(&call->job->discovery, deadline, call->where);
 
     if (rc < 0)
         return rc;
-    if (!rc_endpoint_read(rc_str(where), &endpoint))
+    if (!rc_endpoint_read(rc_str(call->where), &endpoint))
         return -EPROTO;
-    for (*program = 0;; (*program)++) {
+    for (call->program = 0;; call->program++) {
         char text[64];
         char owner[RC_WIRE_TOKEN] = "";
         size_t size;
         struct rc_arena arena = { .base = text, .size = sizeof(text) };
-        const char *key = rc_format(&arena, "n/%s/%u/%llu", process->scope, call->rank, (unsigned long long)*program);
+        const char *key =
+            rc_format(&arena, "n/%s/%u/%llu", process->scope, call->rank, (unsigned long long)call->program);
 
         rc = rc_store_client_put(&endpoint, key, rc_str(process->id), milliseconds_left(deadline), owner, sizeof(owner),
                                  &size);
@@ -182,50 +181,34 @@ static int open_store(struct rc_call *call, int64_t deadline, char where[RC_DISC
     }
 }
 
-static bool look_up(struct rc_call *call, char where[RC_DISCOVERY_TEXT], uint64_t *program)
+static bool look_up(struct rc_call *call)
 {
-    bool is_known;
-
     pthread_mutex_lock(&state);
-    is_known = call->process->is_known;
-    if (is_known) {
-        memcpy(where, call->process->where, RC_DISCOVERY_TEXT);
-        *program = call->process->program;
-    }
+    memcpy(call->where, call->process->where, sizeof(call->where));
+    call->program = call->process->program;
     pthread_mutex_unlock(&state);
-    return is_known;
-}
-
-/* Waits until no other thread looks for the server, or the deadline is over. */
-static bool lock_opening(int64_t deadline)
-{
-    uint32_t left = milliseconds_left(deadline);
-    struct timespec until;
-
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += (long)(left % 1000) * 1000000;
-    until.tv_sec += left / 1000 + until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    return pthread_mutex_timedlock(&opening, &until) == 0;
+    return call->where[0];
 }
 
 /* One thread looks for the server; the others wait for its result. */
-static int find_store(struct rc_call *call, char where[RC_DISCOVERY_TEXT], uint64_t *program)
+static int find_store(struct rc_call *call)
 {
     int64_t deadline = call->lost && call->lost + LOST_MS < call->deadline ? call->lost + LOST_MS : call->deadline;
     int rc = 0;
 
-    if (look_up(call, where, program))
+    if (look_up(call))
         return 0;
-    if (!lock_opening(deadline))
-        return -ETIMEDOUT;
-    if (!look_up(call, where, program)) {
-        rc = open_store(call, deadline, where, program);
+    while (pthread_mutex_trylock(&opening) != 0) {
+        if (rc_milliseconds() >= deadline)
+            return -ETIMEDOUT;
+        poll(NULL, 0, PAUSE_MS);
+    }
+    if (!look_up(call)) {
+        rc = open_store(call, deadline);
         if (rc == 0) {
             pthread_mutex_lock(&state);
-            memcpy(call->process->where, where, RC_DISCOVERY_TEXT);
-            call->process->program = *program;
-            call->process->is_known = true;
+            memcpy(call->process->where, call->where, sizeof(call->where));
+            call->process->program = call->program;
             pthread_mutex_unlock(&state);
         }
     }
@@ -233,11 +216,11 @@ static int find_store(struct rc_call *call, char where[RC_DISCOVERY_TEXT], uint6
     return rc;
 }
 
-static void forget_store(struct rc_call *call, const char *where)
+static void forget_store(struct rc_call *call)
 {
     pthread_mutex_lock(&state);
-    if (call->process->is_known && strcmp(call->process->where, where) == 0)
-        call->process->is_known = false;
+    if (strcmp(call->process->where, call->where) == 0)
+        call->process->where[0] = '\0';
     pthread_mutex_unlock(&state);
     if (!call->lost)
         call->lost = rc_milliseconds();
@@ -257,15 +240,15 @@ struct errand {
     size_t size;
 };
 
-static int visit_store(struct rc_call *call, const char *where, uint64_t program, struct errand *errand)
+static int visit_store(struct rc_call *call, struct errand *errand)
 {
     char key[RC_STORE_KEY_MAX + 1];
     struct rc_arena arena = { .base = key, .size = sizeof(key) };
     struct rc_endpoint endpoint;
 
-    rc_format(&arena, "v/%s/%llu/%s/%llu/%u", call->process->scope, (unsigned long long)program, call->name,
+    rc_format(&arena, "v/%s/%llu/%s/%llu/%u", call->process->scope, (unsigned long long)call->program, call->name,
               (unsigned long long)call->number, errand->part);
-    if (arena.full || !rc_endpoint_read(rc_str(where), &endpoint))
+    if (arena.full || !rc_endpoint_read(rc_str(call->where), &endpoint))
         return -EINVAL;
     if (errand->put.p)
         return rc_store_client_put(&endpoint, key, errand->put, milliseconds_left(call->deadline), errand->value,
@@ -276,18 +259,17 @@ static int visit_store(struct rc_call *call, const char *where, uint64_t program
 
 /* Returns what send_request returns. If a store server has ended, the next program of rank 0's task may start
  * another one; srun's server has no successor. *reached: whether there was a server. */
-static int run_errand(struct rc_call *call, struct errand *errand, char where[RC_DISCOVERY_TEXT], bool *reached)
+static int run_errand(struct rc_call *call, struct errand *errand, bool *reached)
 {
     for (;;) {
-        uint64_t program;
-        int rc = find_store(call, where, &program);
+        int rc = find_store(call);
 
         *reached = rc == 0;
         if (rc == 0)
-            rc = visit_store(call, where, program, errand);
+            rc = visit_store(call, errand);
         if (!is_lost(rc))
             return rc;
-        forget_store(call, where);
+        forget_store(call);
         if (call->job->discovery.kind == RC_DISCOVERY_SRUN || rc_milliseconds() >= call->lost + LOST_MS ||
             rc_milliseconds() >= call->deadline)
             return rc;
@@ -306,10 +288,9 @@ int rc_call_fail_late(const struct rc_call *call, const char *who, struct rollca
 /* `root` is the rank that puts the value, if this call gets it; RC_UNKNOWN: 1 is returned where it comes too late. */
 static int settle_errand(struct rc_call *call, struct errand *errand, uint32_t root, struct rollcall_error *error)
 {
-    char where[RC_DISCOVERY_TEXT];
     char who[64];
     bool reached;
-    int rc = run_errand(call, errand, where, &reached);
+    int rc = run_errand(call, errand, &reached);
 
     if (rc >= 0)
         return rc;
@@ -317,7 +298,7 @@ static int settle_errand(struct rc_call *call, struct errand *errand, uint32_t r
         return rc_job_fail(
             error, ROLLCALL_NO_WAY, rc_message_entry(RC616)->id,
             "rank %u: %s: no way to the other tasks: %.*s; start them with srun --ddp or srun --mpi=pmix", call->rank,
-            call->title, REASON_MAX, where);
+            call->title, REASON_MAX, call->where);
     if (rc != -ETIMEDOUT || call->lost ||
         (reached ? errand->put.p != NULL : call->job->discovery.kind == RC_DISCOVERY_SRUN))
         return fail_gone(call, rc, error);
