@@ -254,7 +254,7 @@ int rollcall_hold_port(const struct rollcall *job, int *fd, struct rollcall_erro
     result->messages = (struct rc_messages){ .arena = &result->arena };
     gethostname(node, sizeof(node) - 1);
     hooks.node = rc_str(node);
-    if (rc_rank0_begin(result, &hooks, &held))
+    if (rc_rank0_verify(result, &hooks) && rc_rank0_hold(result, &hooks, &held))
         *fd = held;
     else
         status = fail_with_message(error, &result->messages);

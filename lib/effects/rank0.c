@@ -67,9 +67,3 @@ bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *hooks, int *
                   (uint32_t)master->port, &node, hooks->name_owner ? " by " : "", hooks->name_owner ? owner : "",
                   hooks->outcome);
 }
-
-bool rc_rank0_begin(struct rc_result *result, const struct rc_rank0 *hooks, int *fd)
-{
-    *fd = -1;
-    return rc_rank0_verify(result, hooks) && rc_rank0_hold(result, hooks, fd);
-}

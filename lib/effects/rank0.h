@@ -17,13 +17,10 @@ struct rc_rank0 {
     void (*name_owner)(uint16_t port, char *text, size_t size);
 };
 
-/* rc_rank0_verify and rc_rank0_hold, where result->master asks for them. *fd is the descriptor that holds the port,
- * open across exec, or -1. False, with an error in result->messages, where one of them fails. */
-bool rc_rank0_begin(struct rc_result *result, const struct rc_rank0 *hooks, int *fd);
-
-/* Checks that MASTER_ADDR is this node. False where it is another one. It is no error
- * if that cannot be found out (a sandbox without sockets). */
+/* Both do what result->master asks this process for; false, with an error in result->messages, where that fails.
+ *
+ * Checks that MASTER_ADDR is this node. It is no error if that cannot be found out (a sandbox without sockets). */
 bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *hooks);
 
-/* Holds the port. False where another program has it. */
+/* Holds the port, which no other program may have. *fd is the descriptor, open across exec, or -1. */
 bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *hooks, int *fd);
