@@ -31,15 +31,6 @@ const char *rc_mode_name(enum rc_mode mode)
     return mode < sizeof(names) / sizeof(*names) ? names[mode] : names[RC_MODE_NONE];
 }
 
-static bool read_mode(struct rc_str item, enum rc_mode *mode)
-{
-    unsigned found = rc_str_which(item, mode_names + 1);
-
-    if (found)
-        *mode = (enum rc_mode)(found - 1);
-    return found;
-}
-
 struct rc_str rc_options_word(const char *words, unsigned value)
 {
     return rc_str_word(words, value ? value : 1);
@@ -88,25 +79,24 @@ static bool read_choice(struct reading *r, const struct key *key, struct rc_str 
                   option_join(r->messages->arena, key->values, " or "));
 }
 
-static bool read_count(struct reading *r, const struct key *key, struct rc_str value, uint32_t most,
-                       const char *of_what)
+static bool read_count(struct reading *r, const struct key *key, struct rc_str value, uint32_t most)
 {
     uint32_t *count = (uint32_t *)(void *)((char *)&r->options + key->at);
 
     if (rc_parse_u32(value, most, count) && *count > 0)
         return true;
-    return rc_say(r->messages, RC202, "%s: %s=%pQ is not a number of %s; use %s=1 to %s=%u", r->where, key->name,
-                  &value, of_what, key->name, key->name, most);
+    return rc_say(r->messages, RC202, "%s: %s=%pQ is not known; use %s=1 to %s=%u", r->where, key->name, &value,
+                  key->name, key->name, most);
 }
 
 static bool read_nproc(struct reading *r, const struct key *key, struct rc_str value)
 {
-    return read_count(r, key, value, NPROC_MAX, "processes");
+    return read_count(r, key, value, NPROC_MAX);
 }
 
 static bool read_deadline(struct reading *r, const struct key *key, struct rc_str value)
 {
-    return read_count(r, key, value, RC_DEADLINE_MAX, "seconds");
+    return read_count(r, key, value, RC_DEADLINE_MAX);
 }
 
 static bool read_address(struct reading *r, const struct key *key, struct rc_str value)
@@ -182,7 +172,13 @@ static bool read_item(struct reading *r, struct rc_str item, bool first)
 {
     struct rc_str value;
     struct rc_str name = rc_str_split(item, '=', &value);
+    unsigned mode = first ? rc_str_which(item, mode_names + 1) : 0;
 
+    if (mode) {
+        r->options.mode = (enum rc_mode)(mode - 1);
+        r->options.mode_given = true;
+        return true;
+    }
     for (unsigned i = 0; i < KEYS; i++) {
         const struct key *key = &keys[i];
 
@@ -194,37 +190,24 @@ static bool read_item(struct reading *r, struct rc_str item, bool first)
         r->given |= UINT32_C(1) << i;
         return key->read(r, key, value);
     }
-    if (first && read_mode(item, &r->options.mode)) {
-        r->options.mode_given = true;
-        return true;
-    }
     return rc_say(r->messages, RC201, "%s: %pQ is not known; use [MODE][,KEY=VALUE]... with MODE %s, and keys %s",
                   r->where, &item, option_join(r->messages->arena, mode_names + 1, " or "),
                   option_join(r->messages->arena, key_names + 1, " and "));
-}
-
-/* Returns why two options do not go together, or NULL where they do. */
-static const char *find_contradiction(const struct rc_options *options)
-{
-    if (options->nproc && options->mode == RC_MODE_WORKER)
-        return "nproc= belongs to launcher mode, not to worker mode; leave it out";
-    if (options->order == RC_ORDER_NODE && options->mode == RC_MODE_LAUNCHER)
-        return "order=node belongs to worker mode, not to launcher mode; leave it out";
-    return NULL;
 }
 
 bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *options, struct rc_messages *messages)
 {
     struct reading r = { .options = { .given = true }, .where = where, .messages = messages };
     struct rc_str rest = text.n == 0 || rc_str_is(text, "(null)") ? RC_ABSENT : text;
-    const char *wrong;
 
     for (bool first = true; rest.p; first = false)
         if (!read_item(&r, rc_str_split(rest, ',', &rest), first))
             return false;
-    wrong = find_contradiction(&r.options);
-    if (wrong)
-        return rc_say(messages, RC204, "%s: %s", where, wrong);
+    if (r.options.nproc && r.options.mode == RC_MODE_WORKER)
+        return rc_say(messages, RC204, "%s: nproc= belongs to launcher mode, not to worker mode; leave it out", where);
+    if (r.options.order == RC_ORDER_NODE && r.options.mode == RC_MODE_LAUNCHER)
+        return rc_say(messages, RC204, "%s: order=node belongs to worker mode, not to launcher mode; leave it out",
+                      where);
     *options = r.options;
     return true;
 }
