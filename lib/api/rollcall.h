@@ -1,30 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rollcall.h - who this process is in its distributed job.
- *
- * librollcall answers what `rollcall show` answers: it reads the variables
- * that the launcher (srun, mpirun, torchrun, ...) left in an environment, and
- * says which rank this process has, of how many, where rank 0 is, and what
- * PyTorch wants to find in the environment. It changes nothing. Further below,
- * rollcall_broadcast() and what it uses let the ranks tell each other
- * something, such as an NCCL unique id.
- *
- *     struct rollcall_error error;
- *     struct rollcall *job;
- *
- *     if (rollcall_create(NULL, &job, &error) < 0) {
- *         fprintf(stderr, "%s\n", error.text);
- *         return 1;
- *     }
- *     printf("rank %d of %d\n", rollcall_rank(job), rollcall_world_size(job));
- *     rollcall_destroy(job);
+/* rollcall.h - who this process is in its distributed job, as `rollcall show` says it: librollcall(3).
  *
  * Link with `pkg-config --cflags --libs rollcall`.
  *
- * Threads: but for what rollcall_broadcast() has to remember, the library has no
- * state of its own. A struct rollcall never changes after it was created: any
- * number of threads may read one, as long as none destroys it meanwhile.
- * rollcall_create(NULL, ...) reads `environ`, so no other thread may call
- * setenv() and the like during that call.
+ * Threads: but for what rollcall_broadcast() and those behind it have to
+ * remember, the library has no state of its own. A struct rollcall never changes
+ * after it was created: any number of threads may read one, as long as none
+ * destroys it meanwhile. rollcall_create(NULL, ...) reads `environ`, so no other
+ * thread may call setenv() and the like during that call.
  *
  * Ownership: every pointer that a function returns belongs to the struct
  * rollcall that it was asked of (or to the library, where it says so) and is
@@ -219,18 +202,8 @@ ROLLCALL_API const struct rollcall_message *rollcall_message_at(const struct rol
  * What ranks tell each other
  *
  * For a program that needs a few bytes of another rank before it has anything
- * else to speak through, at its start: it is kept for the whole launch. Nothing
- * of the following happens before the first of these calls.
- *
- * The ranks meet at a store server. Under srun --ddp that is srun's own; else rank 0's
- * first call starts a process for it (rollcall-exchange), which is no child of
- * the caller afterwards, though a handler of SIGCHLD may see one child come and
- * go, and which lives as long as rank 0's process, and ten seconds longer if the
- * launcher does. On one node that works under any launcher; on
- * several the launcher must have PMIx, which one short-lived program in each
- * task then asks. So under srun --mpi=pmix; Open MPI and PRRTE may end a launch
- * some of whose tasks have not made the call, and their MPI_Init may hang behind
- * it: a program with MPI has MPI_Bcast.
+ * else to speak through, at its start: it is kept for the whole launch. The page
+ * says at which server the ranks meet, and under which launchers.
  *
  * Several calls: each meets the other ranks' calls of the same name in order,
  * their first, their second and so on, counted since the process began; one
