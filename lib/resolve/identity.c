@@ -137,12 +137,6 @@ static bool is_below(struct rc_result *result, enum rc_field index, enum rc_fiel
         field_names[index], i->value, i->source, field_names[size], n->value, n->source, result->launcher->title);
 }
 
-static bool check_identity(struct rc_result *result)
-{
-    return is_below(result, RC_RANK, RC_WORLD_SIZE) && is_below(result, RC_LOCAL_RANK, RC_LOCAL_WORLD_SIZE) &&
-           is_below(result, RC_NODE_RANK, RC_NNODES);
-}
-
 struct rc_reader rc_reader_of(const struct rc_context *context, struct rc_result *result)
 {
     return (struct rc_reader){
@@ -180,7 +174,8 @@ bool rc_identity_read(const struct rc_context *context, struct rc_result *result
         return false;
     }
     rc_identity_take(result);
-    return check_identity(result);
+    return is_below(result, RC_RANK, RC_WORLD_SIZE) && is_below(result, RC_LOCAL_RANK, RC_LOCAL_WORLD_SIZE) &&
+           is_below(result, RC_NODE_RANK, RC_NNODES);
 }
 
 bool rc_identity_order(const struct rc_context *context, struct rc_result *result)

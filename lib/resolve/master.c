@@ -24,12 +24,13 @@ static const struct {
 
 enum { PORTS_EACH = 4, FIRST_PORT = 1024, LAST_PORT = 65535 };
 
-static uint16_t port_in(const uint64_t seed[2], uint32_t first, uint32_t last)
+/* Of a range each launch takes its own ports, as far as it goes. */
+static uint16_t port_in(const uint64_t seed[2], uint32_t first, uint32_t last, uint32_t each)
 {
-    uint64_t slots = (last - first + 1) / PORTS_EACH;
+    uint64_t slots = (last - first + 1) / each;
 
     /* neighbouring jobs share nodes: 61 steps each before they can meet */
-    return (uint16_t)(first + PORTS_EACH * ((seed[0] % slots * 61 + seed[1]) % slots));
+    return (uint16_t)(first + each * ((seed[0] % slots * 61 + seed[1]) % slots));
 }
 
 uint16_t rc_masterport_compute(const uint64_t seed[2], uint16_t first, uint16_t last, bool *outside)
@@ -37,9 +38,9 @@ uint16_t rc_masterport_compute(const uint64_t seed[2], uint16_t first, uint16_t 
     *outside = true;
     for (size_t i = 0; i < sizeof(windows) / sizeof(*windows); i++)
         if (last < first || last == 0 || windows[i].last < first || windows[i].first > last)
-            return port_in(seed, windows[i].first, windows[i].last);
+            return port_in(seed, windows[i].first, windows[i].last, PORTS_EACH);
     *outside = false;
-    return port_in(seed, windows[0].first, windows[0].last);
+    return port_in(seed, windows[0].first, windows[0].last, PORTS_EACH);
 }
 
 /* "12000-12003" or "12000,12005": the first port that Slurm reserved. */
@@ -68,14 +69,6 @@ static bool user_port(struct rc_result *result, uint16_t *port)
                   "MASTER_PORT was %pQ, which is no port; another one is set now; unset it, or give a "
                   "number from %u to %u",
                   &user, (uint32_t)FIRST_PORT, (uint32_t)LAST_PORT);
-}
-
-/* Of a range each launch takes its own, as far as it goes. */
-static uint16_t wished_port(const uint64_t seed[2], const struct rc_options *options)
-{
-    uint32_t span = options->port_last - options->port_first + 1u;
-
-    return (uint16_t)(options->port_first + (seed[0] % span * 61 + seed[1]) % span);
 }
 
 /* The user's own port goes before the administrator's wish, not before the user's. */
@@ -107,7 +100,7 @@ static void masterport_find(const struct rc_context *context, struct rc_result *
         master->port = context->told.port;
         master->port_source = "held by rank 0, which told all nodes";
     } else if (options->port_first) {
-        master->port = wished_port(result->facts.port_seed, options);
+        master->port = port_in(result->facts.port_seed, options->port_first, options->port_last, 1);
         master->port_source = "port=, as it was asked for";
     } else if (!master->port) {
         master->port = rc_masterport_compute(result->facts.port_seed, context->local_port_first,

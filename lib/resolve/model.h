@@ -110,8 +110,7 @@ struct rc_command {
     bool torchrun;                   /* torchrun or torch.distributed.run|launch: reads PET_* */
     const char *told;                /* of a server: programs.def; NULL: it reads the environment, or finds its nodes */
     bool accelerate;                 /* accelerate launch: builds torchrun's arguments from its own */
-    bool same_on_all_nodes;          /* filled in by the caller: the words are the step's, not this node's alone */
-    bool is_part;                    /* likewise: of a launch of several steps, which meet by these words */
+    bool is_part;                    /* the caller adds it: of a launch of several steps, which meet by these words */
     struct rc_str container;         /* the wrapper that starts it in one; absent if there is none */
     struct rc_str script;            /* the file or module that Python runs; absent for a launcher, and for -c */
     struct rc_command_options given; /* torchrun's or accelerate's options */

@@ -206,14 +206,11 @@ static uint32_t forgotten_tasks(const struct rc_result *result)
 
 static bool is_plain(struct rc_str word)
 {
-    static const char special[] = "'\"$`\\;&|<>()*?#";
-
     for (size_t i = 0; i < word.n; i++) {
-        if (word.p[i] <= ' ' || word.p[i] >= 0x7f)
+        char c = word.p[i];
+
+        if (!rc_is_in_name(c) && c != '/' && c != '=' && c != ':' && c != ',' && c != '+' && c != '@')
             return false;
-        for (const char *c = special; *c; c++)
-            if (word.p[i] == *c)
-                return false;
     }
     return word.n != 0;
 }

@@ -259,7 +259,6 @@ static bool recognise_task(const struct rc_context *context, struct rc_result *r
     if (!rc_identity_read(context, result))
         return refuse_task(context, result);
     read_command(context, result);
-    result->command.same_on_all_nodes = context->slurm_certain;
     result->command.is_part = rc_agents_are_part(result);
     if (!rc_mode_decide(context, result))
         return refuse_contradiction(result);
@@ -311,16 +310,6 @@ static enum rc_status plan_task(const struct rc_context *context, struct rc_resu
     return result->status;
 }
 
-static void note_recognised(struct rc_result *result)
-{
-    result->recognised = (struct rc_recognised){
-        .mode = result->mode,
-        .mode_reason = result->mode_reason,
-        .messages = result->messages.count,
-        .planned = result->messages.count,
-    };
-}
-
 /* Of the last plan's messages none stay. Of those that acts on the machine have said since all do but errors, which
  * have ended the act, or were dealt with. */
 static void forget_messages(struct rc_result *result)
@@ -363,7 +352,12 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
 {
     if (!recognise_task(context, result))
         return result->status;
-    note_recognised(result);
+    result->recognised = (struct rc_recognised){
+        .mode = result->mode,
+        .mode_reason = result->mode_reason,
+        .messages = result->messages.count,
+        .planned = result->messages.count,
+    };
     return rc_resolve_again(context, result);
 }
 

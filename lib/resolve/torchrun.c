@@ -229,7 +229,7 @@ static void check_numbers(const struct rc_context *context, struct rc_result *re
         return;
     /* srun's words are the same everywhere: right on one node, wrong on the
      * others, and they would wait for each other without a word (measured) */
-    if (command->same_on_all_nodes && nnodes > 1)
+    if (context->slurm_certain && nnodes > 1)
         warn_argument(result, option, command->given.node_rank,
                       "it is the same on all nodes of this step, which are", nnodes);
     else if (!command->is_part && rank != node_rank)
