@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/netaddr.h"
-#include "resolve/address.h"
+#include "resolve/options.h"
 #include "system/net.h"
 #include "system/node.h"
 #include "system/port.h"

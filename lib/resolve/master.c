@@ -3,7 +3,7 @@
 
 #include "base/netaddr.h"
 #include "launcher/hosts.h"
-#include "resolve/address.h"
+#include "resolve/options.h"
 #include "resolve/resolve.h"
 
 /* MASTER_PORT: told by rank 0, asked for, reserved, or computed by all alike. */

@@ -21,7 +21,6 @@
 #include "launcher/layout.h"
 #include "launcher/stamp.h"
 #include "rendezvous/wire.h"
-#include "resolve/address.h"
 #include "resolve/command.h"
 #include "resolve/options.h"
 #include "roll/names.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* addr=: the three kinds, the names that a suffix makes, and what becomes of the plan. */
-#include "resolve/address.h"
 #include "resolve/options.h"
 #include "resolve/resolve.h"
 #include "unit.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What nic=auto tells NCCL, UCX, gloo and tensorpipe of a node's network cards. */
-#include "resolve/address.h"
 #include "resolve/options.h"
 #include "resolve/pins.h"
 #include "resolve/resolve.h"
