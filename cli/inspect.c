@@ -25,7 +25,7 @@ int cli_read_options(struct said *said, const char *ddp, const char *const *env,
     if (ddp && !rc_options_parse(rc_str(ddp), "--ddp", &command_line, &said->messages))
         return -1;
     rc_env_index(&index, env);
-    if (!rc_options_from_env(&index, &environment, &said->messages))
+    if (!rc_options_parse_variable(rc_env_get(&index, "ROLLCALL"), "ROLLCALL", &environment, &said->messages))
         return -1;
     *options = rc_options_combine(&command_line, &environment, NULL);
     return 0;

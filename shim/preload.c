@@ -254,7 +254,7 @@ static void handle_task(const char *const *argv)
     if (shim_is_privileged(argv, result.env.count))
         return;
     debug = rc_debug_level(rc_env_get(&result.env, RC_DEBUG));
-    if (!rc_options_from_env(&result.env, &context.options, &own.messages)) {
+    if (!rc_options_parse_variable(rc_env_get(&result.env, "ROLLCALL"), "ROLLCALL", &context.options, &own.messages)) {
         report_error(&own.messages);
         return;
     }

@@ -100,9 +100,10 @@ static void decide_mode(spank_t spank, const char *const *env)
         memcpy(block.entry + block.count, env, (n + 1) * sizeof(*env));
         context.env = block.entry;
         /* the tasks report errors, because they see the whole environment */
-        step.mode = rc_resolve_mode(&context, &result);
-        if (step.mode != RC_MODE_AUTO && result.mode_reason)
+        if (rc_resolve(&context, &result) == RC_RESOLVED && result.launcher) {
+            step.mode = result.mode;
             rc_format(&reason, "%s", result.mode_reason);
+        }
     }
     free(block.entry);
 }

@@ -73,7 +73,7 @@ static int resolve_job(const char *const *environment, struct rollcall *job, str
     job->here.libraries_relative = ROLLCALL_PRELOAD_FROM_LIB;
     rc_env_index(&result->env, context.env);
     context.indexed = true;
-    if (!rc_options_from_env(&result->env, &options, &messages))
+    if (!rc_options_parse_variable(rc_env_get(&result->env, "ROLLCALL"), "ROLLCALL", &options, &messages))
         return fail_with_message(error, &messages);
     context.options = rc_options_combine(NULL, &options, NULL);
     rc_node_port_range(&context.local_port_first, &context.local_port_last);

@@ -117,32 +117,24 @@ const char *rc_binding_gpus(struct rc_str list, uint32_t each, struct rc_arena *
     return text;
 }
 
-/* A list with a newline in it names no GPUs. NULL where the request would be too long. */
-static const char *write_request(const struct rc_binding *binding, uint32_t tasks, const char *gpus,
-                                 struct rc_arena *arena)
-{
-    struct rc_pins_question question = {
-        .tasks = tasks,
-        .bind = binding->wish == RC_BIND_NUMA ? RC_PINS_NUMA : RC_PINS_CORES,
-        .no_cards = !binding->cards,
-        .cpus = rc_str(rc_cpuset_write(&binding->widest, arena)),
-        .gpus = gpus && !strchr(gpus, '\n') ? rc_str(gpus) : RC_ABSENT,
-    };
-
-    return rc_pairs_write(&rc_pins_question_form, &question, arena);
-}
-
 const char *rc_binding_ask(const char *path, const struct rc_binding *binding, uint32_t tasks, const char *gpus,
                            char *answer, struct rc_pins *pins, struct rc_arena *arena)
 {
     static const char *const nothing[] = { NULL };
     char text[REQUEST_SIZE];
     struct rc_arena request = { .base = text, .size = sizeof(text) };
+    const struct rc_pins_question question = {
+        .tasks = tasks,
+        .bind = binding->wish == RC_BIND_NUMA ? RC_PINS_NUMA : RC_PINS_CORES,
+        .no_cards = !binding->cards,
+        .cpus = rc_str(rc_cpuset_write(&binding->widest, &request)),
+        .gpus = gpus && !strchr(gpus, '\n') ? rc_str(gpus) : RC_ABSENT, /* with a newline it names no GPUs */
+    };
     const struct rc_program program = {
         .path = path,
         .argument = "pins",
         .env = nothing, /* the user's HWLOC_* could describe another machine */
-        .input = rc_str(write_request(binding, tasks, gpus, &request)),
+        .input = rc_str(rc_pairs_write(&rc_pins_question_form, &question, &request)),
         .milliseconds = DEADLINE_MS,
     };
     ssize_t n;

@@ -240,13 +240,6 @@ static void find_own(struct view *v)
  * Whatever it decides once, it finds to be decided when it looks again: a task
  * that has its own GPU alone has LOCAL_RANK 0, one with the step's list has r. */
 
-static void set_list(struct rc_gpus *gpus, const char *list, uint32_t count, const char *reason)
-{
-    gpus->shown = count;
-    gpus->list = list;
-    gpus->reason = reason;
-}
-
 /* Rule 4. */
 static void show_own(struct view *v)
 {
@@ -255,8 +248,11 @@ static void show_own(struct view *v)
 
     gpus->device = 0;
     gpus->why = "the task sees its own GPU alone, as device 0";
-    if (!rc_str_eq(own, gpus->seen))
-        set_list(gpus, rc_copy(&v->result->arena, own), 1, "this task's own GPU alone, as LOCAL_RANK says");
+    if (rc_str_eq(own, gpus->seen))
+        return;
+    gpus->shown = 1;
+    gpus->list = rc_copy(&v->result->arena, own);
+    gpus->reason = "this task's own GPU alone, as LOCAL_RANK says";
 }
 
 /* Rule 3: the step's list, with the task's own at place r. False where that is none of the step's. */
@@ -277,7 +273,9 @@ static bool show_step(struct view *v)
         rc_join(arena);
         rc_format(arena, i ? ",%pS" : "%pS", &entry);
     }
-    set_list(gpus, list, gpus->total, "the step's GPUs, this task's own where LOCAL_RANK says");
+    gpus->shown = gpus->total;
+    gpus->list = list;
+    gpus->reason = "the step's GPUs, this task's own where LOCAL_RANK says";
     return true;
 }
 

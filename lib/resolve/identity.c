@@ -234,12 +234,6 @@ bool rc_identity_follow_network(const struct rc_context *context, struct rc_resu
     return true;
 }
 
-void rc_identity_forget_nodes(struct rc_result *result)
-{
-    if (result->facts.nnodes_derived && result->mode != RC_MODE_LAUNCHER)
-        result->identity.field[RC_NNODES] = RC_UNKNOWN;
-}
-
 /* order=node changes the rank and nothing else, order=topology the node's as well. */
 const char *rc_identity_source(const struct rc_result *result, enum rc_field field)
 {

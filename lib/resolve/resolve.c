@@ -147,13 +147,16 @@ static enum rc_mode stamped_mode(const struct rc_stamp *stamp, const struct rc_f
     return stamp->launcher ? RC_MODE_LAUNCHER : RC_MODE_WORKER;
 }
 
-/* In launcher mode the ranks are yet to be given out, by torchrun or Lightning. */
-static void forget_ranks(struct rc_result *result)
+/* In launcher mode the ranks are yet to be given out, by torchrun or Lightning. In others a number of nodes goes that
+ * no launcher has told, but that was derived. torchrun needs it, and has an agent in each task: it is their number. */
+static void forget_numbers(struct rc_result *result)
 {
-    result->identity.field[RC_RANK] = RC_UNKNOWN;
-    result->identity.field[RC_LOCAL_RANK] = RC_UNKNOWN;
-    result->identity.field[RC_WORLD_SIZE] = RC_UNKNOWN;
-    result->identity.field[RC_LOCAL_WORLD_SIZE] = RC_UNKNOWN;
+    uint32_t *field = result->identity.field;
+
+    if (result->mode == RC_MODE_LAUNCHER)
+        field[RC_RANK] = field[RC_LOCAL_RANK] = field[RC_WORLD_SIZE] = field[RC_LOCAL_WORLD_SIZE] = RC_UNKNOWN;
+    else if (result->facts.nnodes_derived)
+        field[RC_NNODES] = RC_UNKNOWN;
 }
 
 static void read_command(const struct rc_context *context, struct rc_result *result)
@@ -300,9 +303,7 @@ static enum rc_status plan_task(const struct rc_context *context, struct rc_resu
         rc_preloading_plan(context, result);
         rc_pinning_plan(context, result);
         rc_nicnames_plan(context, result);
-        if (result->mode == RC_MODE_LAUNCHER)
-            forget_ranks(result);
-        rc_identity_forget_nodes(result);
+        forget_numbers(result);
         good = rc_plan_fits(result);
     }
     if (!good)
@@ -334,12 +335,6 @@ static void return_to_recognised(struct rc_result *result)
     rc_identity_take(result);
 }
 
-enum rc_mode rc_resolve_mode(const struct rc_context *context, struct rc_result *result)
-{
-    recognise_task(context, result);
-    return result->status == RC_RESOLVED && result->launcher ? result->mode : RC_MODE_AUTO;
-}
-
 enum rc_status rc_resolve_again(const struct rc_context *context, struct rc_result *result)
 {
     return_to_recognised(result);
@@ -359,9 +354,4 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
         .planned = result->messages.count,
     };
     return rc_resolve_again(context, result);
-}
-
-bool rc_options_from_env(const struct rc_env *env, struct rc_options *options, struct rc_messages *messages)
-{
-    return rc_options_parse_variable(rc_env_get(env, "ROLLCALL"), "ROLLCALL", options, messages);
 }

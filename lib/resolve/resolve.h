@@ -17,9 +17,6 @@
  * stack). Always leaves *result complete; returns result->status. */
 enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *result);
 
-/* The first half alone, up to the mode: nothing is planned. AUTO where there is no launcher, or an error. */
-enum rc_mode rc_resolve_mode(const struct rc_context *context, struct rc_result *result);
-
 /* The second half once more, from master to plan, for a task that rc_resolve has recognised: its mode was worker or
  * launcher. What context has got since counts: context->told, options, here. Messages of the first plan are gone;
  * warnings and notes that were said since stay, errors do not. result->env is as it is: index it again where the
@@ -29,10 +26,6 @@ enum rc_status rc_resolve_again(const struct rc_context *context, struct rc_resu
 /* Takes back what was resolved: status RC_CONTRADICTION, nothing to set, and no identity, master or list of what was
  * not believed that looks as if there were. facts stay as they were read. The message is the caller's. */
 void rc_result_refuse(struct rc_result *result, const char *reason);
-
-/* Reads the ROLLCALL variable of the environment into options, as the level
- * below the command line. False: message in messages, options untouched. */
-bool rc_options_from_env(const struct rc_env *env, struct rc_options *options, struct rc_messages *messages);
 
 /* The variables that a known number of the identity comes from. */
 const char *rc_identity_source(const struct rc_result *result, enum rc_field field);

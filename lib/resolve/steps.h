@@ -74,10 +74,6 @@ void rc_pinning_plan(const struct rc_context *context, struct rc_result *result)
  * outer launch set for its cards or its interface. */
 void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result);
 
-/* Takes a number of nodes out of the identity that no launcher has told, but that was derived. torchrun needs
- * it, and has an agent in each task: in launcher mode it is the number of tasks, and stays. */
-void rc_identity_forget_nodes(struct rc_result *result);
-
 /* What is left over of another launch, or was changed since. */
 
 /* Whether RANK, WORLD_SIZE or LOCAL_RANK has another value than this task's own stamp

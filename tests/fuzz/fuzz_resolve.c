@@ -186,7 +186,7 @@ static bool combine_options(struct trial *trial)
     bool fine = (!trial->ddp || rc_options_parse(rc_str(trial->ddp), "--ddp", &line, &trial->messages)) &&
                 (!trial->standing ||
                  rc_options_parse(rc_str(trial->standing), "plugstack.conf", &standing, &trial->messages)) &&
-                rc_options_from_env(&index, &variable, &trial->messages);
+                rc_options_parse_variable(rc_env_get(&index, "ROLLCALL"), "ROLLCALL", &variable, &trial->messages);
 
     fuzz_check_messages(&trial->messages);
     CHECK(fine || trial->messages.count > 0);

@@ -231,7 +231,7 @@ static bool combine(const char *text, const char *const *env, struct rc_options 
     messages = (struct rc_messages){ .arena = &arena };
     rc_env_index(&index, env);
     bool fine = strcmp(text, "-") == 0 || rc_options_parse(rc_str(text), "--ddp", &line, &messages);
-    if (fine && rc_options_from_env(&index, &variable, &messages)) {
+    if (fine && rc_options_parse_variable(rc_env_get(&index, "ROLLCALL"), "ROLLCALL", &variable, &messages)) {
         *out = rc_options_combine(&line, &variable, NULL);
         return true;
     }

@@ -153,18 +153,6 @@ UNIT_TEST(recovers, "a task that was refused is planned once the order is right"
     compare_results(&again, &whole);
 }
 
-/* The mode is that of a whole resolve, and nothing is planned. */
-UNIT_TEST(finds_mode, "the mode alone")
-{
-    static struct rc_result result;
-    struct rc_context context = first_context();
-
-    assert_int_equal(rc_resolve_mode(&context, &result), RC_MODE_WORKER);
-    assert_int_equal(result.plan.count, 0);
-    context.env = (const char *const[]){ "PATH=/usr/bin", NULL };
-    assert_int_equal(rc_resolve_mode(&context, &result), RC_MODE_AUTO);
-}
-
 /* Who has read the command line already says so. */
 UNIT_TEST(keeps_command, "a command that was read is not read again")
 {
@@ -175,6 +163,6 @@ UNIT_TEST(keeps_command, "a command that was read is not read again")
     rc_command_read(command, &result.command);
     context.argv = other;
     context.command_read = true;
-    assert_int_equal(rc_resolve_mode(&context, &result), RC_MODE_WORKER);
+    assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
     assert_true(rc_str_is(result.command.script, "train.py"));
 }
