@@ -29,7 +29,7 @@ struct rc_call {
     uint32_t world;
     int64_t deadline;
     uint32_t seconds;
-    int64_t lost; /* since when the store server is gone; 0: it is not */
+    int64_t lost;                  /* since when the store server is gone; 0: it is not */
     char where[RC_DISCOVERY_TEXT]; /* the store server, or why there is none */
     uint64_t program;              /* this one's number there, of the programs of its rank */
 };

@@ -169,8 +169,8 @@ static int open_store(struct rc_call *call, int64_t deadline)
         char owner[RC_WIRE_TOKEN] = "";
         size_t size;
         struct rc_arena arena = { .base = text, .size = sizeof(text) };
-        const char *key =
-            rc_format(&arena, "n/%s/%u/%llu", process->scope, call->rank, (unsigned long long)call->program);
+        const char *key = rc_format(&arena, "n/%s/%u/%llu", process->scope, call->rank,
+                                    (unsigned long long)call->program);
 
         rc = rc_store_client_put(&endpoint, key, rc_str(process->id), milliseconds_left(deadline), owner, sizeof(owner),
                                  &size);

@@ -109,8 +109,7 @@ static bool is_ours(const struct rc_result *result, struct rc_str name, struct r
 }
 
 /* Adds to *own what rollcall has set. */
-static void plan_variable(struct rc_result *result, unsigned i, const char *value, const char *source,
-                          const char **own)
+static void plan_variable(struct rc_result *result, unsigned i, const char *value, const char *source, const char **own)
 {
     struct rc_str name = rc_nicnames_variable(i);
     struct rc_str now = rc_env_find(&result->env, name);

@@ -212,8 +212,7 @@ static void warn_argument(struct rc_result *result, const char *option, struct r
 }
 
 /* What follows from this node's own argument is said by this node; what all nodes find, by the first one. */
-static void check_numbers(const struct rc_context *context, struct rc_result *result,
-                          const struct arguments *arguments)
+static void check_numbers(const struct rc_context *context, struct rc_result *result, const struct arguments *arguments)
 {
     const struct rc_command *command = &result->command;
     const char *option = command->torchrun ? "--node_rank" : "--machine_rank";
@@ -230,8 +229,8 @@ static void check_numbers(const struct rc_context *context, struct rc_result *re
     /* srun's words are the same everywhere: right on one node, wrong on the
      * others, and they would wait for each other without a word (measured) */
     if (context->slurm_certain && nnodes > 1)
-        warn_argument(result, option, command->given.node_rank,
-                      "it is the same on all nodes of this step, which are", nnodes);
+        warn_argument(result, option, command->given.node_rank, "it is the same on all nodes of this step, which are",
+                      nnodes);
     else if (!command->is_part && rank != node_rank)
         warn_argument(result, option, command->given.node_rank, "the node rank in this step is", node_rank);
 }

@@ -147,9 +147,9 @@ static void resolve(struct rc_str options, const char *more, const struct rc_pin
 {
     static const char *env[32];
     static char text[64];
-    struct rc_context made = {
-        .env = env, .slurm_certain = true, .told = { .pins = pins, .pin = pin, .cards_only = true }
-    };
+    struct rc_context made = { .env = env,
+                               .slurm_certain = true,
+                               .told = { .pins = pins, .pin = pin, .cards_only = true } };
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_messages messages = { .arena = &arena };
     /* a step of two nodes with one task on each */
