@@ -30,48 +30,39 @@ static bool look_up(void *handle, const char *name, void *function)
     return address;
 }
 
-/* Finds the NCCL that the program itself would call. One that another library has
- * loaded may be outside of the program's global scope. */
+/* Finds the NCCL that the program itself would call. One that another library has loaded may be outside of the program's
+ * global scope: dlopen gives it by its name, or else a new one. It is never closed, as NCCL has a thread that waits for
+ * the ranks. */
 static bool find_nccl(struct nccl *nccl)
 {
     void *handle = RTLD_DEFAULT;
 
-    if (!look_up(handle, "ncclGetUniqueId", &nccl->get_unique_id)) {
-        /* one that is loaded already by that name, or else a new one; never closed: NCCL has a thread that waits for
-         * the ranks */
-        handle = dlopen("libnccl.so.2", RTLD_NOW);
-        if (!handle || !look_up(handle, "ncclGetUniqueId", &nccl->get_unique_id))
-            return false;
-    }
-    if (!look_up(handle, "ncclGetErrorString", &nccl->error_string))
-        nccl->error_string = NULL;
-    return true;
+    if (!dlsym(handle, "ncclGetUniqueId") && !(handle = dlopen("libnccl.so.2", RTLD_NOW)))
+        return false;
+    return look_up(handle, "ncclGetUniqueId", &nccl->get_unique_id) &&
+           look_up(handle, "ncclGetErrorString", &nccl->error_string);
 }
 
 /* Writes an id, or why there is none. Returns the size of what it wrote. */
 static size_t make_id(char value[VALUE_SIZE])
 {
+    struct nccl_id id = { .internal = { 0 } };
     struct nccl nccl;
-    struct nccl_id id;
-    int result;
 
+    if (find_nccl(&nccl)) {
+        int result = nccl.get_unique_id(&id);
+
+        if (result == 0) {
+            value[0] = IS_ID;
+            memcpy(value + 1, &id, sizeof(id));
+            return 1 + sizeof(id);
+        }
+        snprintf(value + 1, REASON_SIZE, "ncclGetUniqueId failed with %u (%s)", (unsigned)result,
+                 nccl.error_string(result));
+    } else {
+        snprintf(value + 1, REASON_SIZE, "libnccl cannot be loaded: %s", dlerror());
+    }
     value[0] = IS_REASON;
-    dlerror();
-    if (!find_nccl(&nccl)) {
-        const char *why = dlerror();
-
-        snprintf(value + 1, REASON_SIZE, "libnccl cannot be loaded: %s", why ? why : "it has no ncclGetUniqueId");
-        return 1 + strlen(value + 1);
-    }
-    memset(&id, 0, sizeof(id));
-    result = nccl.get_unique_id(&id);
-    if (result == 0) {
-        value[0] = IS_ID;
-        memcpy(value + 1, &id, sizeof(id));
-        return 1 + sizeof(id);
-    }
-    snprintf(value + 1, REASON_SIZE, "ncclGetUniqueId failed with %u (%s)", (unsigned)result,
-             nccl.error_string ? nccl.error_string(result) : "no reason given");
     return 1 + strlen(value + 1);
 }
 
