@@ -137,12 +137,11 @@ static void share_common(struct view *v)
     }
     if (!is_launcher && v->rank == RC_UNKNOWN)
         return;
-    if (!is_launcher)
-        gpus->first = v->rank % gpus->count;
-    if (!gpus->all.p)
-        return;
-    gpus->own = is_launcher ? gpus->all : rc_gpu_list_at(gpus->all, gpus->first);
-    gpus->place = gpus->first;
+    gpus->first = is_launcher ? 0 : v->rank % gpus->count;
+    if (gpus->all.p) {
+        gpus->own = is_launcher ? gpus->all : rc_gpu_list_at(gpus->all, gpus->first);
+        gpus->place = gpus->first;
+    }
 }
 
 /* Finds the entries of the step's list that the task's own variable names. */
