@@ -63,18 +63,6 @@ static enum rc_claim ask_family(struct rc_reader *reader, unsigned index, struct
     return claim;
 }
 
-/* Whether a family proves that none can be further inside. */
-static bool is_proven(struct rc_reader *reader, uint32_t marks, struct rc_facts *facts)
-{
-    for (; marks; marks &= marks - 1) {
-        unsigned index = (unsigned)__builtin_ctz(marks);
-
-        if (rc_launcher_at(index)->proves && ask_family(reader, index, facts) == RC_CLAIM_INNERMOST)
-            return true;
-    }
-    return false;
-}
-
 /* Asks the families with a marker. Those that have something to say become candidates. */
 static void ask_families(struct rc_reader *reader, uint32_t marks, struct rc_facts *facts,
                          struct candidates *candidates)
@@ -83,8 +71,12 @@ static void ask_families(struct rc_reader *reader, uint32_t marks, struct rc_fac
     struct rc_reader asked = *reader;
 
     /* what is certain by itself is no reason to look at the node for the others */
-    if (marks & (marks - 1) && is_proven(reader, marks, facts))
-        asked.here = &quiet;
+    for (uint32_t left = marks & (marks - 1) ? marks : 0; left; left &= left - 1) {
+        unsigned index = (unsigned)__builtin_ctz(left);
+
+        if (rc_launcher_at(index)->proves && ask_family(reader, index, facts) == RC_CLAIM_INNERMOST)
+            asked.here = &quiet;
+    }
     candidates->count = 0;
     candidates->guessed = false;
     for (; marks; marks &= marks - 1) {
