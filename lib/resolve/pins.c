@@ -114,11 +114,10 @@ static const char *list_cpus(const struct rc_pins *pins, struct rc_result *resul
     struct rc_pin pin;
     size_t length = 0;
 
-    for (uint32_t i = 0; rc_pins_at(pins, i, &pin); i++)
-        length += pin.cpus.n + 1;
-    if (length > LIST_LENGTH_MAX || !rc_plan_has_room(result, length))
-        return NULL;
     for (uint32_t i = 0; rc_pins_at(pins, i, &pin); i++) {
+        length += pin.cpus.n + 1;
+        if (length > LIST_LENGTH_MAX || !rc_plan_has_room(result, length))
+            return NULL;
         rc_join(&result->arena);
         rc_format(&result->arena, i ? " %pS" : "%pS", &pin.cpus);
     }
