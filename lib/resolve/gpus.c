@@ -278,15 +278,6 @@ static bool show_step(struct view *v)
     return true;
 }
 
-static void say_missing(struct view *v)
-{
-    if (v->rank >= v->gpus->count)
-        rc_say(&v->result->messages, RC904,
-               "this task sees %u GPUs, and there is no cuda:%u for its LOCAL_RANK; they are left so; "
-               "use cuda:0 and on, or gpus=own, which makes LOCAL_RANK 0",
-               v->gpus->count, v->rank);
-}
-
 /* A task that sees fewer GPUs than its step has. */
 static void decide_bound(struct view *v)
 {
@@ -310,8 +301,6 @@ static void decide_bound(struct view *v)
     } else if (wish == RC_GPUS_OWN) {
         gpus->device = 0;
         gpus->why = "the task sees its own GPUs alone, from device 0 on";
-    } else {
-        say_missing(v);
     }
 }
 
@@ -341,14 +330,11 @@ static void decide_worker(struct view *v)
 
     if (v->tasks == 1 && (gpus->count == 1 || wish != RC_GPUS_OWN))
         return; /* its first one is its own */
-    if (!may_be_alone(v))
-        say_missing(v); /* another launcher may have given each task several of its own */
-    else if (gpus->total != RC_UNKNOWN && gpus->count < gpus->total)
+    /* another launcher may have given each task several of its own */
+    if (may_be_alone(v) && gpus->total != RC_UNKNOWN && gpus->count < gpus->total)
         decide_bound(v);
-    else if (gpus->count == 1 || gpus->mig || wish == RC_GPUS_OWN || too_few)
+    else if (may_be_alone(v) && (gpus->count == 1 || gpus->mig || wish == RC_GPUS_OWN || too_few))
         show_own(v);
-    else
-        say_missing(v);
     say_shared(v);
 }
 

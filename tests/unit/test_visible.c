@@ -125,7 +125,7 @@ static const struct row rows[] = {
 
     /* several each */
     { TEXT(TWO_EACH("0,1", "0,1", "4")), 0, 2, "4/4", "0,1,2,3", "", "LOCAL_RANK=0", "left as they are" },
-    { TEXT(TWO_EACH("4,5", "4,5", "8")), 2, 4, "8/8", "0,1,2,3,4,5,6,7", "", "LOCAL_RANK=2 RC904",
+    { TEXT(TWO_EACH("4,5", "4,5", "8")), 2, 4, "8/8", "0,1,2,3,4,5,6,7", "", "LOCAL_RANK=2",
       "without one that LOCAL_RANK names" },
     { TEXT(TWO_EACH("4,5", "4,5", "8")), 2, 4, "8/8", "0,1,2,3,4,5,6,7", "gpus=own", "LOCAL_RANK=0", "gpus=own" },
     { TEXT(TWO_EACH("0,1", "2,3", "4")), 1, 2, "4/2", "0,1,2,3", "", "LOCAL_RANK=1 RC901", "by cgroup" },
@@ -273,11 +273,11 @@ UNIT_TEST(of_others, "somebody's own numbers are believed, and another launcher'
                env, UNIT_COUNT(env));
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
     describe(&result, found, sizeof(found));
-    assert_memory_equal(found, "LOCAL_RANK=3 RC904", 18);
+    assert_string_equal(found, "LOCAL_RANK=3");
     env[5] = "CUDA_VISIBLE_DEVICES=3";
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
     describe(&result, found, sizeof(found));
-    assert_memory_equal(found, "LOCAL_RANK=3" JAX " RC904", sizeof("LOCAL_RANK=3" JAX " RC904") - 1);
+    assert_memory_equal(found, "LOCAL_RANK=3" JAX, sizeof("LOCAL_RANK=3" JAX) - 1);
     context.options.gpus = RC_GPUS_OWN;
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
     describe(&result, found, sizeof(found));
