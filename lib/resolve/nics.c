@@ -130,18 +130,6 @@ static void plan_variable(struct rc_result *result, unsigned i, const char *valu
     }
 }
 
-static void say_cards(const struct rc_context *context, struct rc_result *result)
-{
-    if (!context->told.pins && context->explain)
-        rc_say(
-            &result->messages, RC931,
-            "nic=auto chooses network cards on each node, when its tasks start; rollcall map, run there, shows which");
-    else if (context->told.pins && !context->told.pins->fabric.n && !context->told.pins->network.n)
-        rc_say(&result->messages, RC932,
-               "nic=auto was asked for, but this node shows no network card that could be named; nothing is set "
-               "for it; leave it out, or see rollcall map");
-}
-
 void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result)
 {
     const char *interface = context->told.interface;
@@ -152,8 +140,10 @@ void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result
     const char *own = "";
     struct rc_pin pin;
 
-    if (context->options.nic == RC_NICS_AUTO)
-        say_cards(context, result);
+    if (pins && !pins->fabric.n && !pins->network.n)
+        rc_say(&result->messages, RC932,
+               "nic=auto was asked for, but this node shows no network card that could be named; nothing is set "
+               "for it; leave it out, or see rollcall map");
     if (!pins && !*interface && !rc_env_get(&result->env, RC_NICS_OWN).p)
         return;
     /* each value comes once more in the list of our own ones, of which each longer copy needs room */

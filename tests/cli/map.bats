@@ -441,12 +441,6 @@ END
     run ! grep -E '^(NCCL_|UCX_|GLOO_|TP_|ROLLCALL_NICS)' <<< "$output"
 }
 
-@test "show --why: nic=auto is settled where a task starts, and map shows it" {
-    matches 0 '*RC931*rollcall map, run there, shows which*' with "${task_3[@]}" "$rollcall" show --why --ddp=nic=auto
-    run -0 with "${task_3[@]}" "$rollcall" show --why --ddp=nic=off
-    [[ $output != *RC931* ]]
-}
-
 # A machine that one does not sit at is not what this environment speaks of.
 @test "--from is not steered by who asks" {
     first=$(placed dgx-a100)
