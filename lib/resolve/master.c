@@ -41,12 +41,11 @@ uint16_t rc_masterport_compute(const uint64_t seed[2], uint16_t first, uint16_t 
 /* "12000-12003" or "12000,12005": the first port that Slurm reserved. */
 static uint16_t reserved_port(struct rc_str ports)
 {
+    struct rc_str rest;
+    struct rc_str first = rc_str_split(rc_str_split(ports, '-', &rest), ',', &rest);
     uint32_t port;
-    size_t n = 0;
 
-    while (n < ports.n && ports.p[n] >= '0' && ports.p[n] <= '9')
-        n++;
-    return rc_parse_u32((struct rc_str){ ports.p, n }, LAST_PORT, &port) ? (uint16_t)port : 0;
+    return rc_parse_u32(first, LAST_PORT, &port) ? (uint16_t)port : 0;
 }
 
 static bool user_port(struct rc_result *result, uint16_t *port)

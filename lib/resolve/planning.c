@@ -181,14 +181,6 @@ void rc_planning_unset_numbers(struct rc_result *result, bool with_agents, const
             rc_plan_unset(result, numbers[i].name, reason);
 }
 
-/* Why MASTER_PORT is kept when the task already carries our stamp. */
-static const char *told_or_set(struct rc_result *result)
-{
-    uint32_t told = result->stamp.port;
-
-    if (told == result->master.port)
-        return "as this task was told it";
-    return rc_format(&result->arena, "set since; all tasks were told %u", told);
 }
 
 /* The user's own value that works, or ours. */
@@ -203,8 +195,11 @@ static void set_master_names(struct rc_result *result)
         rc_plan_keep(result, RC_STR("MASTER_ADDR"), "it can work as the user set it");
     else
         rc_plan_set(result, RC_STR("MASTER_ADDR"), master->addr, master->addr_source, "the host of rank 0");
-    if (master->port_given == RC_GIVEN_BY_STAMP)
-        rc_plan_keep(result, RC_STR("MASTER_PORT"), told_or_set(result));
+    if (master->port_given == RC_GIVEN_BY_STAMP && result->stamp.port == master->port)
+        rc_plan_keep(result, RC_STR("MASTER_PORT"), "as this task was told it");
+    else if (master->port_given == RC_GIVEN_BY_STAMP)
+        rc_plan_keep(result, RC_STR("MASTER_PORT"),
+                     rc_format(&result->arena, "set since; all tasks were told %u", (uint32_t)result->stamp.port));
     else if (master->port_given == RC_GIVEN_BY_USER)
         rc_plan_keep(result, RC_STR("MASTER_PORT"),
                      rc_format(&result->arena, "as the user set it; without it, all tasks get %u",

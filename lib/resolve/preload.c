@@ -107,15 +107,6 @@ static bool set_watch(struct rc_result *result, struct rc_str folder, const char
     return true;
 }
 
-/* Whether srun's rendezvous server, if there is one, is this very step's. */
-static bool has_server(const struct rc_result *result)
-{
-    struct rc_step_server server;
-
-    return rc_step_server_read(&result->env, &server) && result->launcher->srun_server == RC_SRUN_SERVER_OWN &&
-           rc_str_is(server.step, result->facts.run_id);
-}
-
 /* The task's numbers, and in a step with a server Slurm's own number for it: the roll call names tasks so. */
 static const char *identity_text(struct rc_result *result, bool has_server)
 {
@@ -142,7 +133,11 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
     struct rc_str folder = context->here->watch;
     uint32_t seconds = context->options.watch_seconds;
     struct rc_str loads = rc_env_get(&result->env, SWITCH);
-    bool is_served = seconds && has_server(result);
+    struct rc_step_server server;
+    /* srun's rendezvous server, if there is one, is this very step's */
+    bool is_served = seconds && rc_step_server_read(&result->env, &server) &&
+                     result->launcher->srun_server == RC_SRUN_SERVER_OWN &&
+                     rc_str_is(server.step, result->facts.run_id);
 
     if (loads.p && !rc_str_is(loads, "1"))
         return rc_say(&result->messages, RC705,
