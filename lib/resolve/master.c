@@ -168,25 +168,26 @@ static bool takes_suffix(const struct rc_options *options, struct rc_str host)
     return options->addr_kind != RC_ADDRESS_SUFFIX || !rc_netaddr_read(host, &address);
 }
 
-/* What addr= makes of the name of RANK 0's node. NULL, with a message, for a
- * suffix that the launcher's word for it cannot have. */
-static const char *wished_addr(struct rc_result *result, const struct rc_options *options, const char *host,
-                               const char *source)
+/* Makes of the name of RANK 0's node what addr= says. False, with a message, for a suffix that the launcher's word for
+ * it cannot have. */
+static bool apply_wish(struct rc_result *result, const struct rc_options *options)
 {
-    const char *addr = host;
+    struct rc_master *master = &result->master;
+    const char *host = master->addr;
+    const char *pass = result->launcher->pass;
 
     if (options->addr_kind == RC_ADDRESS_SUFFIX)
-        addr = rc_address_with_suffix(rc_str(host), rc_str(options->addr), &result->arena);
-    if (addr) {
-        result->master.kind = options->addr_kind;
-        result->master.wish = rc_format(&result->arena, "%s", options->addr);
-        return addr;
-    }
-    rc_say(&result->messages, RC411,
-           "addr=%s belongs behind the name of rank 0's node, but %s gives %s; nothing is set; use a "
-           "network (addr=10.1.0.0/16), or pass the name: %s",
-           options->addr, source, host, result->launcher->pass[0] ? result->launcher->pass : "MASTER_ADDR=HOST");
-    return NULL;
+        master->addr = rc_address_with_suffix(rc_str(host), rc_str(options->addr), &result->arena);
+    if (!master->addr)
+        return rc_say(&result->messages, RC411,
+                      "addr=%s belongs behind the name of rank 0's node, but %s gives %s; nothing is set; use a "
+                      "network (addr=10.1.0.0/16), or pass the name: %s",
+                      options->addr, master->addr_source, host, pass[0] ? pass : "MASTER_ADDR=HOST");
+    master->kind = options->addr_kind;
+    master->wish = rc_format(&result->arena, "%s", options->addr);
+    master->addr_source = rc_format(&result->arena, "addr=%s, of %s", options->addr, master->addr_source);
+    master->todo = RC_MASTER_VERIFY | RC_MASTER_LOOKUP;
+    return true;
 }
 
 /* The user's own address goes before the administrator's wish, not before the
@@ -205,52 +206,18 @@ static bool user_addr_stays(struct rc_result *result, const struct rc_options *o
                   master->wish, instead);
 }
 
-struct host {
-    const char *name; /* NULL where it is not known */
-    const char *source;
-};
-
 /* The name of RANK 0's node: the launcher's word, or the user's where addr= can
  * do nothing with that (an address takes no suffix, RC411). */
-static struct host find_host(struct rc_result *result, const struct rc_options *wish, struct rc_str user)
+static const char *find_host(struct rc_result *result, const struct rc_options *wish, struct rc_str user)
 {
-    struct host host = { launcher_host(result), result->facts.master_source };
-    bool useless = !host.name || (wish && !takes_suffix(wish, rc_str(host.name)) && takes_suffix(wish, user));
+    const char *host = launcher_host(result);
+    bool useless = !host || (wish && !takes_suffix(wish, rc_str(host)) && takes_suffix(wish, user));
 
-    if (wish && user.p && useless && user_addr_works(result, user, "not set"))
-        host = (struct host){ rc_copy(&result->arena, user), "MASTER_ADDR, as it was set" };
-    return host;
-}
-
-/* The address as the launch gives it, changed by addr= where there is one. False,
- * with a message, where addr= cannot change it. */
-static bool set_launch_addr(struct rc_result *result, const struct rc_options *wish, const struct host *host)
-{
-    struct rc_master *master = &result->master;
-
-    master->addr = host->name;
-    master->addr_source = host->source;
-    if (!result->facts.master_certain)
-        master->todo |= RC_MASTER_VERIFY;
-    if (host->name && wish) {
-        master->addr = wished_addr(result, wish, host->name, host->source);
-        master->addr_source = rc_format(&result->arena, "addr=%s, of %s", wish->addr, host->source);
-        master->todo |= RC_MASTER_VERIFY | RC_MASTER_LOOKUP;
-        return master->addr != NULL;
-    }
-    if (!host->name && result->identity.field[RC_NNODES] == 1) {
-        master->addr = "127.0.0.1";
-        master->addr_source = "all tasks are on one node";
-        master->todo = 0;
-    }
-    return true;
-}
-
-/* Whether the user's MASTER_ADDR says more than the launch does: the bare name of
- * the node is what most scripts set, and as good as nothing. */
-static bool says_more(struct rc_str user, const char *addr, const struct host *host)
-{
-    return user.p && !(addr && rc_str_is(user, addr)) && !(host->name && rc_str_is(user, host->name));
+    result->master.addr_source = result->facts.master_source;
+    if (!wish || !user.p || !useless || !user_addr_works(result, user, "not set"))
+        return host;
+    result->master.addr_source = "MASTER_ADDR, as it was set";
+    return rc_copy(&result->arena, user);
 }
 
 /* A stale one is not seen in any list: its name may be an alias, its address another
@@ -293,7 +260,7 @@ static bool find_addr(const struct rc_context *context, struct rc_result *result
     bool has_wish = options->addr && options->addr_kind != RC_ADDRESS_GIVEN && result->identity.field[RC_NNODES] != 1;
     const struct rc_options *wish = has_wish ? options : NULL;
     struct rc_str user = rc_env_get(&result->env, "MASTER_ADDR");
-    struct host host;
+    const char *host;
 
     if (result->stamp_is_outer || result->outer_master || user.n == 0)
         user = RC_ABSENT;
@@ -301,12 +268,20 @@ static bool find_addr(const struct rc_context *context, struct rc_result *result
                         result->facts.job_hosts.p && rc_hostlist_find(result->facts.job_hosts, user) != RC_UNKNOWN;
     if (master->is_shared)
         user = RC_ABSENT;
-    host = find_host(result, wish, user);
-    if (host.name && !result->facts.master_comes_later && (context->slurm_certain || !rc_str_is(user, host.name)))
+    host = master->addr = find_host(result, wish, user);
+    if (host && !result->facts.master_comes_later && (context->slurm_certain || !rc_str_is(user, host)))
         master->todo = RC_MASTER_LOOKUP;
-    if (!set_launch_addr(result, wish, &host))
+    if (!result->facts.master_certain)
+        master->todo |= RC_MASTER_VERIFY;
+    if (host && wish && !apply_wish(result, wish))
         return false;
-    if (says_more(user, master->addr, &host) &&
+    if (!host && result->identity.field[RC_NNODES] == 1) {
+        master->addr = "127.0.0.1";
+        master->addr_source = "all tasks are on one node";
+        master->todo = 0;
+    }
+    /* the bare name of the node is what most scripts set, and as good as nothing */
+    if (user.p && !rc_str_eq(user, rc_str(master->addr)) && !rc_str_eq(user, rc_str(host)) &&
         user_addr_stays(result, options, user, master->addr ? master->addr : "not set"))
         keep_addr(result, options, user);
     return master->addr || refuse_without_host(result);
