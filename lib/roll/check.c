@@ -258,12 +258,11 @@ static void compare_texts(struct rc_checking *check, size_t at, enum rc_message_
     rc_checking_blame_odd(check, check->part, count, &shown[0]);
 }
 
-/* Adds a finding unless all members count alike, and as the caller does where it knows (not 0).
- * Returns the lowest count: so many there are, whichever count is right. */
-static uint32_t compare_numbers(struct rc_checking *check, size_t at, uint32_t known, const char *what)
+/* Adds a finding unless all members count alike. Returns the lowest count: so many there are, whichever is right. */
+static uint32_t compare_numbers(struct rc_checking *check, size_t at, const char *what)
 {
     struct rc_group shown[RC_GROUPS_SHOWN];
-    uint32_t lowest = known;
+    uint32_t lowest = 0;
     size_t groups;
 
     for (size_t i = 0; i < check->count; i++) {
@@ -275,13 +274,9 @@ static uint32_t compare_numbers(struct rc_checking *check, size_t at, uint32_t k
             lowest = number;
     }
     groups = rc_group_find(check->part, check->count, shown);
-    if (groups > 1 || (groups == 1 && known && shown[0].member->number != known)) {
-        const char *list = rc_name_groups(&check->namer, shown, groups, RC_SHOW_NUMBER);
-
-        if (known)
-            list = rc_format(&check->namer.text, "%s, and %u for the launch", list, known);
-        rc_checking_add(check, RC603, "%s %s; " RC_ONE_LAUNCHER, what, list);
-    }
+    if (groups > 1)
+        rc_checking_add(check, RC603, "%s %s; " RC_ONE_LAUNCHER, what,
+                        rc_name_groups(&check->namer, shown, groups, RC_SHOW_NUMBER));
     return lowest;
 }
 
@@ -348,8 +343,8 @@ static void check_all(struct rc_checking *check, const struct rc_roll_known *kno
     if (known->releases_alone)
         return;
     check_scopes(check);
-    world = compare_numbers(check, offsetof(struct rc_roll, world), known->world, "the number of tasks is");
-    nodes = compare_numbers(check, offsetof(struct rc_roll, nodes), known->nodes, "the number of nodes is");
+    world = compare_numbers(check, offsetof(struct rc_roll, world), "the number of tasks is");
+    nodes = compare_numbers(check, offsetof(struct rc_roll, nodes), "the number of nodes is");
     rc_check_ranks(check, world, nodes, known->deadline);
     leave_foreign_out(check);
     compare_texts(check, offsetof(struct rc_roll, addr), RC604, "MASTER_ADDR is",

@@ -31,8 +31,6 @@ enum { RC_CHECK_ARENA = RC_MESSAGES_MAX * (RC_FINDING_MAX + 1) };
 
 /* What the caller knows, and what it wants. */
 struct rc_roll_known {
-    uint32_t nodes; /* as the node of RANK 0, or srun, knows them; 0 where it does not */
-    uint32_t world;
     uint32_t deadline;   /* in seconds; 0: none */
     unsigned item_lines; /* findings of what nodes have: the gravest so many, and one for the others */
     struct rc_str srun;  /* where a server of this release is; absent: on a node */

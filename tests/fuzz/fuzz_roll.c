@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fuzz_roll - the roll check and the verdict, over whatever entries nodes may have sent.
  *
- * An input is "COMPLETE SECONDS NODES WORLD COPIES\n" and entries (roll.h) with a blank line between. The first entry
+ * An input is "COMPLETE SECONDS COPIES\n" and entries (roll.h) with a blank line between. The first entry
  * is there COPIES times more, each time as another node. Every policy must come to an end with findings of one line.
  */
 #include "config.h"
@@ -18,7 +18,7 @@
 enum { ENTRIES_MAX = 300 };
 
 struct trial {
-    uint32_t number[5];
+    uint32_t number[3];
     struct rc_roll roll[ENTRIES_MAX];
     struct rc_str text[ENTRIES_MAX];
     size_t count;
@@ -54,19 +54,19 @@ static void add_entry(struct trial *trial, struct rc_str entry)
 /* As of a launch in which all nodes say the same of themselves. */
 static void copy_first(struct trial *trial)
 {
-    while (trial->count > 0 && trial->number[4] > 0 && trial->count < ENTRIES_MAX) {
+    while (trial->count > 0 && trial->number[2] > 0 && trial->count < ENTRIES_MAX) {
         struct rc_roll *roll = &trial->roll[trial->count];
 
         *roll = trial->roll[0];
         roll->node = (uint32_t)trial->count % roll->nodes;
         trial->text[trial->count++] = RC_ABSENT;
-        trial->number[4]--;
+        trial->number[2]--;
     }
 }
 
 static void read_trial(struct rc_str input, struct trial *trial)
 {
-    fuzz_take_numbers(&input, trial->number, 5, RC_MAX_TASKS);
+    fuzz_take_numbers(&input, trial->number, 3, RC_MAX_TASKS);
     if (input.p)
         add_entry(trial, take_entry(&input));
     copy_first(trial);
@@ -85,9 +85,7 @@ static void check_findings(const struct rc_messages *findings)
 static void try_check(struct trial *trial)
 {
     struct rc_arena arena = { .base = trial->room, .size = sizeof(trial->room) };
-    const struct rc_roll_known known = {
-        .nodes = trial->number[2], .world = trial->number[3], .deadline = trial->number[1], .item_lines = RC_ITEM_LINES
-    };
+    const struct rc_roll_known known = { .deadline = trial->number[1], .item_lines = RC_ITEM_LINES };
     struct rc_messages findings = { .count = 0 };
     struct rc_blame blame = { .count = 0 };
 

@@ -79,7 +79,7 @@ void launch_finds(const struct launch_row *row)
 
     assert_non_null(launch);
     launch_read(launch, row);
-    assert_true(rc_roll_check(launch->rolls, launch->count, LAUNCH_KNOWN(row->nodes, row->world, LAUNCH_DEADLINE),
+    assert_true(rc_roll_check(launch->rolls, launch->count, LAUNCH_KNOWN(LAUNCH_DEADLINE),
                               &launch->messages, NULL, &launch->arena));
     assert_findings(launch, row->expected);
     free(launch);
@@ -99,7 +99,7 @@ void launch_finds_in_any_order(const struct launch_row *row)
         launch->rolls[launch->count - 1] = first;
         launch->messages.count = 0;
         launch->arena.used = 0;
-        assert_true(rc_roll_check(launch->rolls, launch->count, LAUNCH_KNOWN(row->nodes, row->world, LAUNCH_DEADLINE),
+        assert_true(rc_roll_check(launch->rolls, launch->count, LAUNCH_KNOWN(LAUNCH_DEADLINE),
                                   &launch->messages, NULL, &launch->arena));
         assert_findings(launch, row->expected);
     }
@@ -115,7 +115,7 @@ void launch_blames(const struct launch_row *row)
 
     assert_non_null(launch);
     launch_read(launch, row);
-    assert_true(rc_roll_check(launch->rolls, launch->count, LAUNCH_KNOWN(row->nodes, row->world, LAUNCH_DEADLINE),
+    assert_true(rc_roll_check(launch->rolls, launch->count, LAUNCH_KNOWN(LAUNCH_DEADLINE),
                               &launch->messages, &blame, &launch->arena));
     for (size_t i = 0; i < blame.count; i++) {
         unsigned finding = blame.list[i].finding;
