@@ -179,7 +179,6 @@ static struct rc_str find_variable(const struct rc_roll *roll, struct rc_str nam
 static void add_variable(struct rc_checking *check, struct rc_str name)
 {
     struct rc_group shown[RC_GROUPS_SHOWN];
-    bool open = rc_str_starts(name, "NCCL_") || rc_str_starts(name, "GLOO_") || rc_str_starts(name, "MASTER_");
     size_t groups;
 
     for (size_t i = 0; i < check->count; i++) {
@@ -188,8 +187,8 @@ static void add_variable(struct rc_checking *check, struct rc_str name)
         check->part[i] = (struct rc_member){ roll, find_variable(roll, name), 0 };
     }
     groups = rc_group_find(check->part, check->count, shown);
-    rc_checking_add(check, RC609, "%pS %s %s; set it alike on all nodes, or on none", &name, open ? "is" : "has",
-                    rc_name_groups(&check->namer, shown, groups, open ? RC_SHOW_TEXT : RC_SHOW_NO_VALUE));
+    rc_checking_add(check, RC609, "%pS is %s; set it alike on all nodes, or on none", &name,
+                    rc_name_groups(&check->namer, shown, groups, false));
     rc_checking_blame_odd(check, check->part, check->count, &shown[0]);
 }
 
@@ -254,7 +253,7 @@ static void compare_texts(struct rc_checking *check, size_t at, enum rc_message_
 
     if (groups < 2)
         return;
-    rc_checking_add(check, id, "%s %s; %s", what, rc_name_groups(&check->namer, shown, groups, RC_SHOW_TEXT), cure);
+    rc_checking_add(check, id, "%s %s; %s", what, rc_name_groups(&check->namer, shown, groups, false), cure);
     rc_checking_blame_odd(check, check->part, count, &shown[0]);
 }
 
@@ -276,7 +275,7 @@ static uint32_t compare_numbers(struct rc_checking *check, size_t at, const char
     groups = rc_group_find(check->part, check->count, shown);
     if (groups > 1)
         rc_checking_add(check, RC603, "%s %s; " RC_ONE_LAUNCHER, what,
-                        rc_name_groups(&check->namer, shown, groups, RC_SHOW_NUMBER));
+                        rc_name_groups(&check->namer, shown, groups, true));
     return lowest;
 }
 
@@ -290,7 +289,7 @@ static void check_scopes(struct rc_checking *check)
     if (groups < 2)
         return;
     rc_checking_add(check, RC610, "the launch is %s; " RC_ONE_LAUNCHER,
-                    rc_name_groups(&check->namer, shown, groups, RC_SHOW_TEXT));
+                    rc_name_groups(&check->namer, shown, groups, false));
     check->count = shown[0].count;
     memcpy(check->member, shown[0].member, check->count * sizeof(*check->member));
 }
@@ -314,7 +313,7 @@ static void check_releases(struct rc_checking *check, const struct rc_roll_known
 
     if (!strange && (groups < 2 || known->releases_alone))
         return;
-    list = rc_name_groups(&check->namer, shown, groups, RC_SHOW_TEXT);
+    list = rc_name_groups(&check->namer, shown, groups, false);
     if (strange && known->srun.p)
         list = rc_format(&check->namer.text, "%s, '" PACKAGE_VERSION "' for srun on %pS", list, &known->srun);
     rc_checking_add(check, RC608, "rollcall is version %s; %sinstall the same version on all nodes%s", list,

@@ -16,8 +16,7 @@
  *   RC605 error    nodes are in another mode
  *   RC606 warning  a GPU is used by two tasks
  *   RC607 warning  two nodes have one identity: equal host names, or one boot id under two names
- *   RC609 warning  a variable that must be the same differs, or is set on some nodes
- *                  only; its values are shown of NCCL_*, GLOO_* and MASTER_* alone
+ *   RC609 warning  a variable that must be the same differs, or is set on some nodes only
  *   RC622 warning  a node has something else than the others, such as a GPU less (items.def)
  */
 #pragma once

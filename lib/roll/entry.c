@@ -94,7 +94,7 @@ void rc_devices_find(const struct rc_result *result, const char *folder, struct 
 
 enum { TEXT_SIZE = 8192, BOOT_SIZE = 40 };
 
-/* What all processes of a communicator must have alike, or none. */
+/* What all processes of a communicator must have alike, or none. Their values are printed: no secret may be here. */
 static const char *const must_agree[] = {
     "MASTER_ADDR",    "MASTER_PORT",        "NCCL_COMM_ID",          "NCCL_ALGO",          "NCCL_PROTO",
     "NCCL_NET",       "NCCL_BUFFSIZE",      "NCCL_NTHREADS",         "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS",

@@ -396,32 +396,19 @@ const char *rc_name_value(struct rc_namer *namer, struct rc_str value)
     return rc_format(&namer->text, whole ? "%pQ" : "%pQ...", &value);
 }
 
-static const char *show_value(struct rc_namer *namer, const struct rc_member *member, enum rc_group_show show,
-                              bool first)
-{
-    switch (show) {
-    case RC_SHOW_NUMBER:
-        return rc_format(&namer->text, "%u", member->number);
-    case RC_SHOW_NO_VALUE:
-        return !member->text.p ? "no value" : first ? "one value" : "another value";
-    case RC_SHOW_TEXT:
-        break;
-    }
-    return member->text.p ? rc_name_value(namer, member->text) : "unset";
-}
-
-const char *rc_name_groups(struct rc_namer *namer, const struct rc_group *group, size_t groups, enum rc_group_show show)
+const char *rc_name_groups(struct rc_namer *namer, const struct rc_group *group, size_t groups, bool by_number)
 {
     const char *list = "";
-    bool first = true; /* how many members have a value */
 
     for (size_t i = 0; i < groups && i < RC_GROUPS_SHOWN; i++) {
-        const char *value = show_value(namer, group[i].member, show, first);
+        struct rc_str text = group[i].member->text;
+        const char *value = by_number ? rc_format_number(&namer->text, group[i].member->number)
+                            : text.p  ? rc_name_value(namer, text)
+                                      : "unset";
         const char *tasks = rc_name_tasks(namer, group[i].member, group[i].count);
         const char *hosts = rc_name_hosts(namer, group[i].member, group[i].count);
 
         list = rc_format(&namer->text, "%s%s%s for %s on %s", list, i ? ", " : "", value, tasks, hosts);
-        first = first && !group[i].member->text.p;
     }
     if (groups > RC_GROUPS_SHOWN)
         list = rc_format(&namer->text, "%s and %llu more", list, (unsigned long long)(groups - RC_GROUPS_SHOWN));

@@ -84,12 +84,8 @@ static inline bool rc_group_is_most(const struct rc_group *group, size_t count)
     return group->count > count / 2;
 }
 
-enum rc_group_show { RC_SHOW_TEXT, RC_SHOW_NUMBER, RC_SHOW_NO_VALUE };
-
-/* Names the groups as in the example above; an absent text is "unset". RC_SHOW_NO_VALUE
- * keeps the values secret: it writes "one value", "another value" and "no value" instead. */
-const char *rc_name_groups(struct rc_namer *namer, const struct rc_group *group, size_t groups,
-                           enum rc_group_show show);
+/* Names the groups as in the example above, by their texts or by their numbers; an absent text is "unset". */
+const char *rc_name_groups(struct rc_namer *namer, const struct rc_group *group, size_t groups, bool by_number);
 
 /* "task 3", "nodes 0-1,7"; sorts the ranges. */
 const char *rc_name_ranges(struct rc_namer *namer, const char *what, struct rc_range *range, size_t count);

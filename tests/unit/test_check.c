@@ -74,8 +74,7 @@ static const struct launch_row rows[] = {
       "twice on one host" },
 
     { TEXT("n1 0 0-3; n2 1 4-7 world=16; n3 2 8-11"), 3, 12,
-      "RC603 the number of tasks is 12 for tasks 0-3,8-11 on n[1,3], 16 for tasks 4-7 on n2; "
-      ONE_LAUNCHER,
+      "RC603 the number of tasks is 12 for tasks 0-3,8-11 on n[1,3], 16 for tasks 4-7 on n2; " ONE_LAUNCHER,
       "another world" },
     { TEXT("n1 0 0-3 nodes=3; n2 1 4-7 nodes=2"), 0, 8,
       "RC603 the number of nodes is 3 for tasks 0-3 on n1, 2 for tasks 4-7 on n2; " ONE_LAUNCHER, "other nodes" },
@@ -138,10 +137,9 @@ static const struct launch_row rows[] = {
       "RC609 NCCL_IB_HCA is 'a' for tasks 0-3 on n1, 'b' for tasks 4-7 on n2" ALIKE, "another value" },
     { TEXT("n1 0 0-3 user=GLOO_A=; n2 1 4-7"), 2, 8,
       "RC609 GLOO_A is '' for tasks 0-3 on n1, unset for tasks 4-7 on n2" ALIKE, "set on one node only" },
-    { TEXT("n1 0 0 user=SECRET=a; n2 1 1 user=SECRET=b; n3 2 2; n4 3 3 user=SECRET=a"), 4, 4,
-      "RC609 SECRET has one value for tasks 0,3 on n[1,4], another value for task 1 on n2, "
-      "no value for task 2 on n3" ALIKE,
-      "values that are not shown" },
+    { TEXT("n1 0 0 user=A=a; n2 1 1 user=A=b; n3 2 2; n4 3 3 user=A=a"), 4, 4,
+      "RC609 A is 'a' for tasks 0,3 on n[1,4], 'b' for task 1 on n2, unset for task 2 on n3" ALIKE,
+      "several values, and none" },
     { TEXT("n1 0 0 user=NCCL_A=1 user=NCCL_A1=1 user=NCCL_AB=1; n2 1 1 user=NCCL_A=2 user=NCCL_A1=1 user=NCCL_AB=1"), 2,
       2, "RC609 NCCL_A is '1' for task 0 on n1, '2' for task 1 on n2" ALIKE, "names that begin alike" },
     { TEXT("n1 0 0 user=NCCL_A=1 user=NCCL_B=1 user=NCCL_C=1 user=NCCL_D=1; n2 1 1"), 2, 2,
@@ -151,9 +149,9 @@ static const struct launch_row rows[] = {
       "\nRC609 NCCL_D differs, too; set each alike on all nodes, or on none",
       "four variables" },
     { TEXT("n1 0 0 user=A=1 user=B=1 user=C=1 user=D=1 user=E=1 user=F=1 user=G=1; n2 1 1"), 2, 2,
-      "RC609 A has one value for task 0 on n1, no value for task 1 on n2" ALIKE
-      "\nRC609 B has one value for task 0 on n1, no value for task 1 on n2" ALIKE
-      "\nRC609 C has one value for task 0 on n1, no value for task 1 on n2" ALIKE
+      "RC609 A is '1' for task 0 on n1, unset for task 1 on n2" ALIKE
+      "\nRC609 B is '1' for task 0 on n1, unset for task 1 on n2" ALIKE
+      "\nRC609 C is '1' for task 0 on n1, unset for task 1 on n2" ALIKE
       "\nRC609 D, E and 2 more differ, too; set each alike on all nodes, or on none",
       "many variables" },
 
@@ -231,7 +229,9 @@ UNIT_TEST(fits_or_not, "an arena that is too small by any number of bytes")
 
 UNIT_TEST(says_no_deadline, "no deadline, no entries")
 {
-    const struct rc_roll roll = { .scope = RC_STR("s"), .host = RC_STR("n1"), .nodes = 2, .world = 2, .tasks = RC_STR("0") };
+    const struct rc_roll roll = {
+        .scope = RC_STR("s"), .host = RC_STR("n1"), .nodes = 2, .world = 2, .tasks = RC_STR("0")
+    };
     UNIT_ARENA(arena, 512);
     struct rc_messages messages = { .count = 0 };
 
@@ -341,8 +341,8 @@ static uint64_t cost(size_t count, unsigned fault)
         };
     }
     blocks = 0;
-    assert_true(rc_roll_check(rolls, fault == 6 ? count / 2 : count, LAUNCH_KNOWN(LAUNCH_DEADLINE),
-                              &messages, NULL, &arena));
+    assert_true(
+        rc_roll_check(rolls, fault == 6 ? count / 2 : count, LAUNCH_KNOWN(LAUNCH_DEADLINE), &messages, NULL, &arena));
     assert_int_equal(messages.count > 0, fault > 0);
     free(words);
     free(rolls);
