@@ -88,70 +88,35 @@ static void check_gpus(struct rc_checking *check)
     }
 }
 
-static bool have_one_text(const struct rc_member *member, size_t count, size_t at)
-{
-    struct rc_str text = VALUE(member[0].roll, struct rc_str, at);
-
-    for (size_t i = 1; i < count; i++)
-        if (!rc_str_eq(text, VALUE(member[i].roll, struct rc_str, at)))
-            return false;
-    return true;
-}
-
 /* One node that comes twice is named by its ranks (RC602), or by its own (RC603). */
 static bool are_several_nodes(const struct rc_member *member, size_t count)
 {
+    return member[0].roll->node != member[count - 1].roll->node;
+}
+
+static bool have_several_names(const struct rc_member *member, size_t count)
+{
     for (size_t i = 1; i < count; i++)
-        if (member[i].roll->node != member[0].roll->node)
+        if (!rc_str_eq(member[0].roll->host, member[i].roll->host))
             return true;
     return false;
 }
 
-static bool are_one_machine(const struct rc_member *member, size_t count)
+/* Nodes that share what each machine has for itself. */
+static void check_machines(struct rc_checking *check, size_t at,
+                           bool (*is_wrong)(const struct rc_member *run, size_t length), const char *what,
+                           const char *cure)
 {
-    return are_several_nodes(member, count) && have_one_text(member, count, offsetof(struct rc_roll, boot));
-}
-
-/* Where boot ids differ or are not known, at least the name is one. */
-static bool have_one_name(const struct rc_member *member, size_t count)
-{
-    return are_several_nodes(member, count) && !have_one_text(member, count, offsetof(struct rc_roll, boot));
-}
-
-static void check_hosts(struct rc_checking *check, bool (*is_wrong)(const struct rc_member *run, size_t length),
-                        const char *what, const char *cure)
-{
-    size_t count = take_texts(check, offsetof(struct rc_roll, host));
+    size_t count = take_texts(check, at);
     struct runs runs = find_runs(check->part, count, is_wrong);
 
     if (runs.count > 0) {
         const char *nodes = rc_name_nodes(&check->namer, runs.member, runs.length);
         const char *tasks = rc_name_tasks(&check->namer, runs.member, runs.length);
-        const char *host = rc_name_value(&check->namer, runs.member->text);
-
-        rc_checking_add(check, RC607, "%s (%s) %s, %s%s; %s", nodes, tasks, what, host, like_it(check, &runs), cure);
-    }
-}
-
-static bool have_several_names(const struct rc_member *member, size_t count)
-{
-    return !have_one_text(member, count, offsetof(struct rc_roll, host));
-}
-
-/* A boot id is drawn at each start of a kernel. */
-static void check_boots(struct rc_checking *check)
-{
-    size_t count = take_texts(check, offsetof(struct rc_roll, boot));
-    struct runs runs = find_runs(check->part, count, have_several_names);
-
-    if (runs.count > 0) {
         const char *hosts = rc_name_hosts(&check->namer, runs.member, runs.length);
-        const char *tasks = rc_name_tasks(&check->namer, runs.member, runs.length);
 
-        rc_checking_add(check, RC607,
-                        "%s (%s) have the same boot id%s: they are one machine with several names, or copies of "
-                        "one virtual machine; list each machine once, or reboot the copies",
-                        hosts, tasks, like_it(check, &runs));
+        rc_checking_add(check, RC607, "%s (%s on %s) have the same %s%s; %s", nodes, tasks, hosts, what,
+                        like_it(check, &runs), cure);
     }
 }
 
@@ -351,11 +316,12 @@ static void check_all(struct rc_checking *check, const struct rc_roll_known *kno
     compare_texts(check, offsetof(struct rc_roll, mode), RC605, "the mode is",
                   "give all tasks the same one, with --ddp=MODE or ROLLCALL=MODE");
     check_gpus(check);
-    check_hosts(check, are_one_machine, "are one machine",
-                "list each host once where the launcher takes its hosts from");
-    check_hosts(check, have_one_name, "have the same host name",
-                "give each machine a name of its own, and list it once where the launcher takes its hosts from");
-    check_boots(check);
+    check_machines(check, offsetof(struct rc_roll, host), are_several_nodes, "host name",
+                   "give each machine a name of its own, and list it once where the launcher takes its hosts from");
+    /* drawn at each start of a kernel */
+    check_machines(check, offsetof(struct rc_roll, boot), have_several_names, "boot id",
+                   "they are one machine with several names, or copies of one virtual machine: list each machine once, "
+                   "or reboot the copies");
     check_variables(check);
     rc_check_items(check, known->item_lines);
     for (size_t i = 0; i < check->count; i++)

@@ -86,11 +86,11 @@ launcher, or unset RANK and SLURM_PROCID where a script exports them"
 # bats test_tags=series
 @test "RC607: one host name twice, and one boot id" {
     changes 's/^host=.*/host=n2/' n3
-    warns "RC607: nodes 1-2 (tasks 1-2) have the same host name, 'n2'; give each machine a name of its own, and \
+    warns "RC607: nodes 1-2 (tasks 1-2 on n2) have the same host name; give each machine a name of its own, and \
 list it once where the launcher takes its hosts from"
     changes '/^roll=/a boot=4b5f0000-0000-4000-8000-000000000000' n2 n3
-    warns "RC607: n[2-3] (tasks 1-2) have the same boot id: they are one machine with several names, or copies of one \
-virtual machine; list each machine once, or reboot the copies"
+    warns "RC607: nodes 1-2 (tasks 1-2 on n[2-3]) have the same boot id; they are one machine with several names, or copies \
+of one virtual machine: list each machine once, or reboot the copies"
 }
 
 @test "RC610: an entry of another launch" {

@@ -29,14 +29,14 @@ void __sanitizer_cov_trace_pc(void)
 #define OWN_GPU    "; give each task a GPU of its own (Slurm: N tasks a node, srun --gpus-per-node=N)"
 #define ADDRESS    "; all tasks need the address of rank 0's node; unset it where a script exports it"
 #define ONE_MODE   "; give all tasks the same one, with --ddp=MODE or ROLLCALL=MODE"
-#define HOSTS      "; list each host once where the launcher takes its hosts from"
-#define NAMES      "; give each machine a name of its own, and list it once where the launcher takes its hosts from"
+#define NAMES \
+    " have the same host name; give each machine a name of its own, and list it once where the launcher takes its hosts from"
 #define FOREIGN                                                                                   \
     ", '" PACKAGE_VERSION                                                                         \
     "' for srun on login; they do not understand each other, so each task computes MASTER_PORT; " \
     "install the same version on all nodes and login hosts"
 #define BOOT                                                                                                   \
-    ": they are one machine with several names, or copies of one virtual machine; list each machine once, or " \
+    "; they are one machine with several names, or copies of one virtual machine: list each machine once, or " \
     "reboot the copies"
 
 #define FOUR "n1 0 0-3; n2 1 4-7; n3 2 8-11; n4 3 12-15"
@@ -70,8 +70,7 @@ static const struct launch_row rows[] = {
     { TEXT("n1 0 0-1; n2 1 1-2; n3 2 2-3; n4 3 2"), 4, 4, "RC602 ranks 1-2 come more than once: on n[1-4]; " TWICE,
       "some twice, some three times" },
     { TEXT("n1 0 0-3; n1 1 3-7"), 2, 8,
-      "RC602 rank 3 comes twice: on n1; " TWICE "\nRC607 nodes 0-1 (tasks 0-7) are one machine, 'n1'" HOSTS,
-      "twice on one host" },
+      "RC602 rank 3 comes twice: on n1; " TWICE "\nRC607 nodes 0-1 (tasks 0-7 on n1)" NAMES, "twice on one host" },
 
     { TEXT("n1 0 0-3; n2 1 4-7 world=16; n3 2 8-11"), 3, 12,
       "RC603 the number of tasks is 12 for tasks 0-3,8-11 on n[1,3], 16 for tasks 4-7 on n2; " ONE_LAUNCHER,
@@ -102,26 +101,24 @@ static const struct launch_row rows[] = {
     { TEXT("n1 0 0-3 gpu=0:A gpu=1:A gpu=2:B gpu=3:B; n2 1 4-7 gpu=4:C gpu=5:C"), 2, 8,
       "RC606 GPU 'A' is used by tasks 0-1 on n1 (and 2 more like it)" OWN_GPU, "several" },
 
-    { TEXT("n1 0 0-3; n1 1 4-7"), 2, 8, "RC607 nodes 0-1 (tasks 0-7) are one machine, 'n1'" HOSTS,
-      "one machine as two nodes" },
+    { TEXT("n1 0 0-3; n1 1 4-7"), 2, 8, "RC607 nodes 0-1 (tasks 0-7 on n1)" NAMES, "one machine as two nodes" },
     { TEXT("n1 0 0-3; n1 0 0-3; n2 1 4-7"), 2, 8, "RC602 ranks 0-3 come twice: on n1; " TWICE,
       "a node that is there twice is not several" },
     { TEXT("n1 0 0-3; n1 0 4-7; n1 1 8-11"), 2, 12,
       "RC603 node 0 of tasks 0-7 on n1 cannot be told apart; every node needs a rank of its own; " ONE_LAUNCHER
-      "\nRC607 nodes 0-1 (tasks 0-11) are one machine, 'n1'" HOSTS,
+      "\nRC607 nodes 0-1 (tasks 0-11 on n1)" NAMES,
       "twice, and another node" },
-    { TEXT("n1 0 0-3 boot=; n1 1 4-7 boot="), 2, 8, "RC607 nodes 0-1 (tasks 0-7) have the same host name, 'n1'" NAMES,
-      "without boot ids" },
-    { TEXT("n1 0 0-3 boot=a; n2 1 4-7; n1 2 8-11 boot=b"), 3, 12,
-      "RC607 nodes 0,2 (tasks 0-3,8-11) have the same host name, 'n1'" NAMES, "one name" },
+    { TEXT("n1 0 0-3 boot=; n1 1 4-7 boot="), 2, 8, "RC607 nodes 0-1 (tasks 0-7 on n1)" NAMES, "without boot ids" },
+    { TEXT("n1 0 0-3 boot=a; n2 1 4-7; n1 2 8-11 boot=b"), 3, 12, "RC607 nodes 0,2 (tasks 0-3,8-11 on n1)" NAMES,
+      "one name" },
     { TEXT("a 0 0 boot=1; a 1 1 boot=2; b 2 2 boot=3; b 3 3 boot=4; c 4 4; c 5 5; d 6 6"), 7, 7,
-      "RC607 nodes 4-5 (tasks 4-5) are one machine, 'c'" HOSTS
-      "\nRC607 nodes 0-1 (tasks 0-1) have the same host name, 'a' (and 1 more like it)" NAMES,
+      "RC607 nodes 0-1 (tasks 0-1 on a) have the same host name (and 2 more like it); give each machine a name of its "
+      "own, and list it once where the launcher takes its hosts from",
       "several names" },
-    { TEXT("n1 0 0-3 boot=x; n2 1 4-7 boot=x; n3 2 8-11"), 3, 12, "RC607 n[1-2] (tasks 0-7) have the same boot id" BOOT,
-      "one boot id" },
+    { TEXT("n1 0 0-3 boot=x; n2 1 4-7 boot=x; n3 2 8-11"), 3, 12,
+      "RC607 nodes 0-1 (tasks 0-7 on n[1-2]) have the same boot id" BOOT, "one boot id" },
     { TEXT("a 0 0 boot=x; b 1 1 boot=y; c 2 2 boot=y; d 3 3 boot=x"), 4, 4,
-      "RC607 a,d (tasks 0,3) have the same boot id (and 1 more like it)" BOOT, "two boot ids" },
+      "RC607 nodes 0,3 (tasks 0,3 on a,d) have the same boot id (and 1 more like it)" BOOT, "two boot ids" },
 
     { TEXT("n1 0 0-3; n2 1 4-7 version=0.2.0"), 2, 8,
       "RC608 rollcall is version '0.1.0' for tasks 0-3 on n1, '0.2.0' for tasks 4-7 on n2; install the same version "
