@@ -108,20 +108,12 @@ static bool has_rank_of_another(const struct coverage *coverage, const struct rc
 
 static const char *name_involved(struct rc_checking *check, const struct coverage *ranks)
 {
-    struct rc_member *part = check->part;
     size_t parts = 0;
-    const char *one;
-    const char *other;
 
     for (size_t i = 0; i < check->count; i++)
         if (has_rank_of_another(ranks, check->member[i].roll))
-            part[parts++] = (struct rc_member){ check->member[i].roll, check->member[i].roll->host, 0 };
-    rc_member_sort(part, parts);
-    if (parts != 2 || rc_member_run(part, parts) == 2)
-        return rc_name_hosts(&check->namer, part, parts);
-    one = rc_name_hosts(&check->namer, part, 1);
-    other = rc_name_hosts(&check->namer, part + 1, 1);
-    return rc_format(&check->namer.text, "%s and on %s", one, other);
+            check->part[parts++].roll = check->member[i].roll;
+    return rc_name_hosts(&check->namer, check->part, parts);
 }
 
 static void check_repeated(struct rc_checking *check, const struct coverage *ranks)
