@@ -136,43 +136,17 @@ static size_t select_nodes(const struct comparison *comparison, size_t first, si
     return count;
 }
 
-/* Bytes of a value that a line shows (rc_format); of longer ones it has so many before the first difference. */
-enum { VALUE_LIMIT = 64, BEFORE_DIFFERENCE = 16 };
-
-/* How many bytes the values of these groups have in common at their beginning. */
-static size_t common_beginning(const struct rc_group *group, size_t groups)
+/* A whole value: long ones may differ at their ends alone. */
+static const char *show_value(struct rc_namer *namer, struct rc_str value)
 {
-    struct rc_str first = group[0].member->text;
-    size_t common = first.n;
-
-    for (size_t i = 1; i < groups; i++) {
-        struct rc_str other = group[i].member->text;
-        size_t n = 0;
-
-        while (n < common && n < other.n && first.p[n] == other.p[n])
-            n++;
-        common = n;
-    }
-    return common;
+    return value.p ? rc_format(&namer->text, "'%pS'", &value) : "none";
 }
 
-/* "'7 NVIDIA H100'"; of long values the part that differs, "...'B HBM3, 1 Tesla T4'". */
-static const char *show_part(struct rc_namer *namer, struct rc_str value, size_t common)
-{
-    size_t from = value.n > VALUE_LIMIT && common > BEFORE_DIFFERENCE ? common - BEFORE_DIFFERENCE : 0;
-    struct rc_str part;
-
-    if (!value.p)
-        return "none";
-    part = (struct rc_str){ value.p + from, value.n - from };
-    return rc_format(&namer->text, "%s%pQ", from ? "..." : "", &part);
-}
-
-static const char *name_on(struct rc_namer *namer, const struct rc_group *group, size_t common)
+static const char *name_on(struct rc_namer *namer, const struct rc_group *group)
 {
     const char *hosts = rc_name_hosts(namer, group->member, group->count);
 
-    return rc_format(&namer->text, "%s on %s", show_part(namer, group->member->text, common), hosts);
+    return rc_format(&namer->text, "%s on %s", show_value(namer, group->member->text), hosts);
 }
 
 /* "'7 NVIDIA H100' on n7, '8 NVIDIA H100' on the other 31": the odd ones first, if more than half are alike. */
@@ -180,20 +154,19 @@ static const char *name_sides(struct rc_namer *namer, const struct rc_group *gro
 {
     bool odd = rc_group_is_most(group, count);
     size_t shown = groups < RC_GROUPS_SHOWN ? groups : RC_GROUPS_SHOWN;
-    size_t common = common_beginning(group, shown);
     const char *list = "";
     size_t left = count;
 
     for (size_t i = odd; i < shown; i++) {
-        list = rc_format(&namer->text, "%s%s%s", list, *list ? ", " : "", name_on(namer, &group[i], common));
+        list = rc_format(&namer->text, "%s%s%s", list, *list ? ", " : "", name_on(namer, &group[i]));
         left -= group[i].count;
     }
     left -= odd ? group[0].count : 0;
     if (left > 0)
         list = rc_format(&namer->text, "%s, others on %llu more", list, (unsigned long long)left);
     if (odd)
-        list = rc_format(&namer->text, "%s, %s on the other %llu", list,
-                         show_part(namer, group[0].member->text, common), (unsigned long long)group[0].count);
+        list = rc_format(&namer->text, "%s, %s on the other %llu", list, show_value(namer, group[0].member->text),
+                         (unsigned long long)group[0].count);
     return rc_format(&namer->text, "%s; %s", list,
                      odd ? "repair or leave out the odd one, or say same=off"
                          : "use nodes of one kind, or say same=off");

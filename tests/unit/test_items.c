@@ -46,10 +46,11 @@ static const struct launch_row things[] = {
       9, 9, "RC622 the limit of the stack is '1' on n1, '2' on n2, others on 2 more, '0' on the other 5" ODD,
       "more than there is room for" },
     { TEXT("n1 0 0 has=gpus:" MIXED "V100; n2 1 1 has=gpus:" MIXED "T4; n3 2 2 has=gpus:" MIXED "V100"), 3, 3,
-      "RC622 GPUs are ...'B HBM3, 1 Tesla T4' on n2, ...'B HBM3, 1 Tesla V100' on the other 2" ODD,
-      "of a long value the end that differs" },
+      "RC622 GPUs are '8 NVIDIA A100-SXM4-80GB, 4 NVIDIA A100-PCIE-40GB, 2 NVIDIA H100 80GB HBM3, 1 Tesla T4' on n2, "
+      "'8 NVIDIA A100-SXM4-80GB, 4 NVIDIA A100-PCIE-40GB, 2 NVIDIA H100 80GB HBM3, 1 Tesla V100' on the other 2" ODD,
+      "of a long value the end differs" },
     { TEXT("n1 0 0 has=kernel:6.1; n2 1 1 has=kernel:6.1; n3 2 2 has=kernel:" X128 "; n4 3 3 has=kernel:6.1"), 4, 4,
-      "RC622 the kernel is '" X64 "'... on n3, '6.1' on the other 3" ODD, "a long value among short ones" },
+      "RC622 the kernel is '" X128 "' on n3, '6.1' on the other 3" ODD, "a long value among short ones" },
 
     { TEXT("n1 0 0 has=memory:6400~MiB; n2 1 1 has=memory:6300~MiB; n3 2 2 has=memory:6400~MiB"), 3, 3, "",
       "a part in 64 less" },
