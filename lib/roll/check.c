@@ -3,6 +3,7 @@
 
 #include "roll/check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "roll/checking.h"
@@ -346,4 +347,12 @@ bool rc_roll_check(const struct rc_roll *rolls, size_t count, const struct rc_ro
         arena->used = start;
     rc_checking_destroy(check);
     return done;
+}
+
+void rc_blame_free(struct rc_blame *blame)
+{
+    for (size_t i = 0; i < blame->count; i++)
+        free(blame->list[i].name);
+    free(blame->list);
+    *blame = (struct rc_blame){ .count = 0 };
 }

@@ -1,29 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* check.h - the roll call: do all nodes' entries make one launch?
  *
- * Every contradiction is one finding with an id of RC6xx: what was found, on which tasks and nodes, and what to change.
+ * Every contradiction is one finding: what was found, on which tasks and nodes, and what to change (messages.def).
  * Tasks and nodes are named compactly ("tasks 8-15 on h[2-3]"), the same finding of many nodes once. Where values
  * differ, the one that most nodes have comes first, and three of them are shown. What would hang is an error, the rest
  * a warning.
  *
- *   RC608 warning  another version of rollcall
- *   RC610 error    entries of another launch; what follows leaves them out
- *   RC603 error    nodes count the tasks or the nodes differently, or two have one node rank
- *   RC602 error    a rank comes twice
- *   RC601 warning  nodes did not answer by the deadline: all go on with the port that each computes
- *   RC614 error    all have answered, but tasks are on no node
- *   RC604 error    nodes have another MASTER_ADDR
- *   RC605 error    nodes are in another mode
- *   RC606 warning  a GPU is used by two tasks
- *   RC607 warning  two nodes have one identity: equal host names, or one boot id under two names
- *   RC609 warning  a variable that must be the same differs, or is set on some nodes only
- *   RC622 warning  a node has something else than the others, such as a GPU less (items.def)
+ * A finding blames nodes, those to leave out of the next job: nodes that did not answer, and nodes that differ from
+ * more than half of all. It blames none where no side has more than half, nor where the launch as a whole is wrong: a
+ * rank that comes twice, a count that differs, a GPU that two tasks share. A node whose tasks are not going to start is
+ * blamed without a finding.
  */
 #pragma once
 
 #include "base/message.h"
-#include "roll/blame.h"
 #include "roll/roll.h"
+
+/* The place of a finding that is none: the node itself has said that its tasks are not going to start. */
+enum { RC_BLAMED_BY_ITSELF = 255 };
+
+struct rc_blamed {
+    unsigned finding; /* its place among the findings */
+    char *name;       /* as the launcher lists it, so that its options take it */
+};
+
+/* Zero it to begin, rc_blame_free to end. */
+struct rc_blame {
+    struct rc_blamed *list; /* one for each finding and node */
+    size_t count;
+};
+
+void rc_blame_free(struct rc_blame *blame);
 
 /* Bytes of an arena that has room for the findings of any entries. */
 enum { RC_CHECK_ARENA = RC_MESSAGES_MAX * (RC_FINDING_MAX + 1) };

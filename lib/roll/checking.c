@@ -86,7 +86,7 @@ static bool is_host_name(struct rc_str name)
     return rc_hostlist_count(name, &count) && count == 1;
 }
 
-static void add_blamed(struct rc_checking *check, unsigned finding, struct rc_str name, struct rc_str host)
+static void add_blamed(struct rc_checking *check, unsigned finding, struct rc_str name)
 {
     struct rc_blame *blame = check->blame;
     char *copy;
@@ -95,7 +95,7 @@ static void add_blamed(struct rc_checking *check, unsigned finding, struct rc_st
         return;
     copy = make_room(blame) ? strndup(name.p, name.n) : NULL;
     if (copy)
-        blame->list[blame->count++] = (struct rc_blamed){ finding, copy, host };
+        blame->list[blame->count++] = (struct rc_blamed){ finding, copy };
     else
         check->failed = true;
 }
@@ -118,12 +118,12 @@ static void blame_node(struct rc_checking *check, unsigned finding, const struct
     uint32_t index = check->blame ? find_node(roll) : RC_UNKNOWN;
     bool listed = index != RC_UNKNOWN && rc_hostlist_nth(roll->hosts, index, name);
 
-    add_blamed(check, finding, listed ? rc_str(name) : roll->host, roll->host);
+    add_blamed(check, finding, listed ? rc_str(name) : roll->host);
 }
 
 void rc_checking_blame_name(struct rc_checking *check, struct rc_str name)
 {
-    add_blamed(check, check->found.count - 1, name, RC_ABSENT);
+    add_blamed(check, check->found.count - 1, name);
 }
 
 void rc_checking_blame_odd(struct rc_checking *check, const struct rc_member *member, size_t count,
@@ -137,12 +137,4 @@ void rc_checking_blame_odd(struct rc_checking *check, const struct rc_member *me
 void rc_checking_blame_dead(struct rc_checking *check, const struct rc_roll *roll)
 {
     blame_node(check, RC_BLAMED_BY_ITSELF, roll);
-}
-
-void rc_blame_free(struct rc_blame *blame)
-{
-    for (size_t i = 0; i < blame->count; i++)
-        free(blame->list[i].name);
-    free(blame->list);
-    *blame = (struct rc_blame){ .count = 0 };
 }

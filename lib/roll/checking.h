@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "base/message.h"
-#include "roll/blame.h"
+#include "roll/check.h"
 #include "roll/names.h"
 
 #define RC_ONE_LAUNCHER "start all tasks with one launcher, and unset what a script exports of another's variables"
