@@ -260,21 +260,20 @@ static void check_scopes(struct rc_checking *check)
     memcpy(check->member, shown[0].member, check->count * sizeof(*check->member));
 }
 
-static size_t count_foreign(const struct rc_checking *check)
+/* Whether a node speaks another version of the wire: what it says of variables is not known. */
+static bool has_foreign(const struct rc_checking *check)
 {
-    size_t count = 0;
-
     for (size_t i = 0; i < check->count; i++)
-        count += check->member[i].roll->foreign;
-    return count;
+        if (check->member[i].roll->foreign)
+            return true;
+    return false;
 }
 
-static void check_releases(struct rc_checking *check, const struct rc_roll_known *known)
+static void check_releases(struct rc_checking *check, const struct rc_roll_known *known, bool strange)
 {
     struct rc_group shown[RC_GROUPS_SHOWN];
     size_t count = take_texts(check, offsetof(struct rc_roll, version));
     size_t groups = rc_group_find(check->part, count, shown);
-    bool strange = count_foreign(check) > 0;
     const char *list;
 
     if (!strange && (groups < 2 || known->releases_alone))
@@ -288,30 +287,19 @@ static void check_releases(struct rc_checking *check, const struct rc_roll_known
     rc_checking_blame_odd(check, check->part, count, &shown[0]);
 }
 
-/* Nothing else is known of these. */
-static void leave_foreign_out(struct rc_checking *check)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < check->count; i++)
-        if (!check->member[i].roll->foreign)
-            check->member[kept++] = check->member[i];
-    check->count = kept;
-}
-
 static void check_all(struct rc_checking *check, const struct rc_roll_known *known)
 {
+    bool strange = has_foreign(check);
     uint32_t world;
     uint32_t nodes;
 
-    check_releases(check, known);
+    check_releases(check, known, strange);
     if (known->releases_alone)
         return;
     check_scopes(check);
     world = compare_numbers(check, offsetof(struct rc_roll, world), "the number of tasks is");
     nodes = compare_numbers(check, offsetof(struct rc_roll, nodes), "the number of nodes is");
     rc_check_ranks(check, world, nodes, known->deadline);
-    leave_foreign_out(check);
     compare_texts(check, offsetof(struct rc_roll, addr), RC604, "MASTER_ADDR is",
                   "all tasks need the address of rank 0's node; unset it where a script exports it");
     compare_texts(check, offsetof(struct rc_roll, mode), RC605, "the mode is",
@@ -323,7 +311,8 @@ static void check_all(struct rc_checking *check, const struct rc_roll_known *kno
     check_machines(check, offsetof(struct rc_roll, boot), have_several_names, "boot id",
                    "they are one machine with several names, or copies of one virtual machine: list each machine once, "
                    "or reboot the copies");
-    check_variables(check);
+    if (!strange)
+        check_variables(check);
     rc_check_items(check, known->item_lines);
     for (size_t i = 0; i < check->count; i++)
         if (check->member[i].roll->dead.p)
