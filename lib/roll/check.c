@@ -130,17 +130,6 @@ static struct rc_str name_of(struct rc_str variable)
     return rc_str_split(variable, '=', &value);
 }
 
-/* What the entry says of the variable; absent where it says nothing. */
-static struct rc_str find_variable(const struct rc_roll *roll, struct rc_str name)
-{
-    struct rc_str value;
-
-    for (unsigned i = 0; i < roll->user_count; i++)
-        if (rc_str_eq(rc_str_split(roll->user[i], '=', &value), name))
-            return value;
-    return RC_ABSENT;
-}
-
 /* One variable that differs, in a line of its own. */
 static void add_variable(struct rc_checking *check, struct rc_str name)
 {
@@ -150,7 +139,7 @@ static void add_variable(struct rc_checking *check, struct rc_str name)
     for (size_t i = 0; i < check->count; i++) {
         const struct rc_roll *roll = check->member[i].roll;
 
-        check->part[i] = (struct rc_member){ roll, find_variable(roll, name), 0 };
+        check->part[i] = (struct rc_member){ roll, rc_roll_variable(roll, name), 0 };
     }
     groups = rc_group_find(check->part, check->count, shown);
     rc_checking_add(check, RC609, "%pS is %s; set it alike on all nodes, or on none", &name,

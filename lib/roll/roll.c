@@ -26,27 +26,14 @@ void rc_item_put(struct rc_arena *arena, enum rc_item item, struct rc_str value)
     rc_pairs_put_value(arena, value, RC_ITEM_VALUE_MAX);
 }
 
-/* The name in NAME=VALUE; absent where it is none that can go into an entry. */
-static struct rc_str user_name(struct rc_str user)
+struct rc_str rc_roll_variable(const struct rc_roll *roll, struct rc_str name)
 {
     struct rc_str value;
-    struct rc_str name;
 
-    if (!user.p)
-        return RC_ABSENT;
-    name = rc_str_split(user, '=', &value);
-    for (size_t i = 0; i < name.n; i++)
-        if (!rc_is_printable(name.p[i]) || name.p[i] == ' ')
-            return RC_ABSENT;
-    return value.p && name.n > 0 && name.n < RC_ROLL_TEXT_MAX ? name : RC_ABSENT;
-}
-
-static bool has_user(const struct rc_str *user, unsigned count, struct rc_str name)
-{
-    for (unsigned i = 0; i < count; i++)
-        if (rc_str_eq(user_name(user[i]), name))
-            return true;
-    return false;
+    for (unsigned i = 0; i < roll->user_count; i++)
+        if (rc_str_eq(rc_str_split(roll->user[i], '=', &value), name))
+            return value;
+    return RC_ABSENT;
 }
 
 bool rc_roll_next_range(struct rc_str *rest, uint32_t *first, uint32_t *last)
@@ -101,9 +88,10 @@ static bool has_task(struct rc_str tasks, uint32_t rank)
 static bool take_user(struct rc_str value, void *to)
 {
     struct rc_roll *roll = to;
-    struct rc_str name = user_name(value);
+    struct rc_str set;
+    struct rc_str name = rc_str_split(value, '=', &set);
 
-    if (!name.p || value.n > RC_ROLL_TEXT_MAX || has_user(roll->user, roll->user_count, name))
+    if (!set.p || name.n == 0 || value.n > RC_ROLL_TEXT_MAX || rc_roll_variable(roll, name).p)
         return false;
     if (roll->user_count < RC_ROLL_USER_MAX)
         roll->user[roll->user_count++] = value;
@@ -144,11 +132,7 @@ static void put_users(struct rc_arena *arena, const void *from)
 {
     const struct rc_roll *roll = from;
 
-    for (unsigned i = 0; i < roll->user_count && i < RC_ROLL_USER_MAX; i++) {
-        struct rc_str name = user_name(roll->user[i]);
-
-        if (!name.p || has_user(roll->user, i, name))
-            continue;
+    for (unsigned i = 0; i < roll->user_count; i++) {
         rc_format(arena, "user=");
         rc_join(arena);
         rc_pairs_put_value(arena, roll->user[i], RC_ROLL_TEXT_MAX);
@@ -159,9 +143,7 @@ static void put_gpus(struct rc_arena *arena, const void *from)
 {
     const struct rc_roll *roll = from;
 
-    for (unsigned i = 0; i < roll->gpu_count && i < RC_ROLL_GPUS_MAX; i++) {
-        if (!roll->gpu[i].id.p)
-            continue;
+    for (unsigned i = 0; i < roll->gpu_count; i++) {
         rc_format(arena, "gpu=%u ", roll->gpu[i].rank);
         rc_join(arena);
         rc_pairs_put_value(arena, roll->gpu[i].id, RC_ROLL_TEXT_MAX);
@@ -271,13 +253,6 @@ const char *rc_roll_write(const struct rc_roll *roll, struct rc_arena *arena)
     return text;
 }
 
-/* "RC601": three digits, the first of which is a hundred. */
-static bool is_id(struct rc_str id)
-{
-    return id.n == 5 && rc_str_starts(id, "RC") && id.p[2] >= '1' && id.p[2] <= '9' && id.p[3] >= '0' &&
-           id.p[3] <= '9' && id.p[4] >= '0' && id.p[4] <= '9';
-}
-
 /* Those beyond RC_FINDINGS_MAX, and ids that this rollcall does not have, are skipped. */
 static bool take_finding(struct rc_str value, void *to)
 {
@@ -287,7 +262,7 @@ static bool take_finding(struct rc_str value, void *to)
     struct rc_str text;
     struct rc_str name = rc_str_split(value, ' ', &text);
 
-    if (!is_id(name) || !text.p || text.n == 0 || text.n > RC_FINDING_MAX)
+    if (text.n == 0 || text.n > RC_FINDING_MAX)
         return false;
     for (unsigned id = 0; id < RC_MESSAGE_COUNT && count < RC_FINDINGS_MAX; id++)
         if (rc_str_is(name, rc_message_entry((enum rc_message_id)id)->id))
@@ -302,8 +277,6 @@ static void put_findings(struct rc_arena *arena, const void *from)
     const struct rc_messages *findings = &((const struct rc_answer *)from)->findings;
 
     for (unsigned i = 0; i < findings->count && i < RC_FINDINGS_MAX; i++) {
-        if (!findings->list[i].text[0])
-            continue;
         rc_format(arena, "finding=%s ", rc_message_entry(findings->list[i].id)->id);
         rc_join(arena);
         rc_pairs_put_value(arena, rc_str(findings->list[i].text), RC_FINDING_MAX);

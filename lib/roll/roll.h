@@ -129,15 +129,17 @@ struct rc_roll {
     bool foreign;
 };
 
-/* Writes an entry and a NUL. Absent values are left out, and so is a `user` that is no NAME=VALUE or whose name was
- * there; bytes that are not printable ASCII become `?`. NULL, and the arena's text as before, where it does not fit, or
- * where rc_roll_read would not take it. */
+/* Writes an entry and a NUL. Absent values are left out; bytes that are not printable ASCII become `?`. NULL, and the
+ * arena's text as before, where it does not fit, or where rc_roll_read would not take it. */
 const char *rc_roll_write(const struct rc_roll *roll, struct rc_arena *arena);
 
 /* Reads an entry. False, with *roll untouched, unless every line is one, no name comes twice but `user`, `gpu` and
  * `has`, and it holds a scope, a host, node < nodes, 0 < nodes <= world <= RC_MAX_TASKS, tasks that are ranks of that
  * world, and GPUs of these tasks. */
 bool rc_roll_read(struct rc_str text, struct rc_roll *roll);
+
+/* The value that an entry has of a variable; absent where it says nothing of it. */
+struct rc_str rc_roll_variable(const struct rc_roll *roll, struct rc_str name);
 
 /* Reads a whole roll, which has a blank line after each entry, and leaves out what is no entry. Returns *count of them,
  * to be freed; NULL without memory. */

@@ -60,7 +60,7 @@ static const struct unit_text refused[] = {
     { TEXT(HEAD SCOPE HOST SIZES "tasks=0-3,3-4\n"), "ranges that overlap" },
     { TEXT(HEAD SCOPE HOST SIZES "tasks=6-8\n"), "a rank that there is not" },
     { TEXT(LEAST "user=A\n"), "a variable without '='" },
-    { TEXT(LEAST "user=A B=c\n"), "a blank in a variable's name" },
+    { TEXT(LEAST "user==c\n"), "a variable without a name" },
     { TEXT(LEAST "user=A=1\nuser=A=1\n"), "a variable twice" },
     { TEXT(LEAST "user=A=" X15("0123456789abcdef") "0123456789abcd\n"), "a variable of 256 bytes" },
     { TEXT(LEAST "gpu=0\n"), "a GPU without a name" },
@@ -224,8 +224,8 @@ UNIT_TEST(makes_values_printable, "bytes that are not printable become question 
                             .nodes = 1,
                             .world = 1,
                             .tasks = RC_STR("0"),
-                            .user = { RC_STR("A=1\nuser=B=2"), RC_STR("C\n=1") },
-                            .user_count = 2,
+                            .user = { RC_STR("A=1\nuser=B=2") },
+                            .user_count = 1,
                             .gpu = { { 0, RC_STR("\t") } },
                             .gpu_count = 1 };
 
@@ -242,34 +242,25 @@ UNIT_TEST(cuts_long_values, "long values are cut")
 
     roll.host = (struct rc_str)TEXT(X256("h") "h");
     roll.user[0] = (struct rc_str)TEXT("A=" X256("v"));
-    roll.user[1] = (struct rc_str)TEXT(X255("N") "=1");
     roll.gpu[0].id = (struct rc_str)TEXT(X256("g"));
     assert_non_null(rc_roll_write(&roll, &arena));
     assert_true(reads(rc_str(arena.base), &roll));
     assert_int_equal(roll.host.n, RC_ROLL_TEXT_MAX);
-    assert_int_equal(roll.user_count, 1);
     assert_int_equal(roll.user[0].n, RC_ROLL_TEXT_MAX);
     assert_memory_equal(roll.user[0].p, value, RC_ROLL_TEXT_MAX);
     assert_int_equal(roll.gpu[0].id.n, RC_ROLL_TEXT_MAX);
 }
 
-UNIT_TEST(writes_a_variable_once, "a variable is written once, and what is none is not")
+UNIT_TEST(writes_no_wrong_variable, "an entry whose variables would not be read is not written")
 {
     UNIT_ARENA(arena, 1024);
     struct rc_roll roll = whole();
 
-    roll.user[0] = RC_STR("A=1");
-    roll.user[1] = RC_STR("A=2");
-    roll.user[2] = RC_STR("no variable");
-    roll.user[3] = RC_ABSENT;
-    roll.user[4] = RC_STR("=1");
-    roll.user[5] = RC_STR("B=1");
-    roll.user_count = 6;
-    assert_non_null(rc_roll_write(&roll, &arena));
-    assert_true(reads(rc_str(arena.base), &roll));
-    assert_int_equal(roll.user_count, 2);
-    assert_true(rc_str_is(roll.user[0], "A=1"));
-    assert_true(rc_str_is(roll.user[1], "B=1"));
+    roll.user[1] = roll.user[0];
+    assert_null(rc_roll_write(&roll, &arena));
+    roll.user[1] = RC_STR("no variable");
+    assert_null(rc_roll_write(&roll, &arena));
+    assert_int_equal(arena.used, 0);
 }
 
 /* What is more than a reader keeps is no reason to lose the rest. */
