@@ -203,31 +203,28 @@ static bool speak_for_all(struct meeting *m, const char *name, const struct rc_r
             uint32_t spent = all.count < others ? m->seconds / SHARE_OF_NODE : 0;
 
             meet_nodes(m, list_ranks(m->result, &all, &arena), rc_port_number(*held), failed, m->seconds - spent);
-            arena.used = 0;
         }
     }
-    rc_gather_reply(&all, rc_str(rc_outcome_write(&m->outcome, &arena)));
+    rc_gather_reply(&all, (struct rc_str){ (const char *)&m->outcome, sizeof(m->outcome) });
     return !failed || (m->nodes > 1 && asks_order(m));
 }
 
 /* The part of the node's other tasks. */
 static void ask_first(struct meeting *m, const char *name)
 {
-    static char text[RC_SESSION_TEXT];
-    static char room[RC_SESSION_TEXT];
-    struct rc_arena arena = { .base = room, .size = sizeof(room) };
+    char told[sizeof(m->outcome) + 2]; /* with room for a message that is too long, and a NUL */
+    char text[128];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
     /* wait longer than the first task may take: a task that gave up earlier would use another port */
     uint32_t patience = m->seconds * 1000 / SHARE_OF_NODE + rc_session_patience(m->seconds);
-    struct rc_answer answer;
-    int n = rc_gather_join(name, fact_number(m->result, RC_RANK), RC_ABSENT, m->seconds * 1000, patience, text,
-                           sizeof(text));
+    int n = rc_gather_join(name, fact_number(m->result, RC_RANK), RC_ABSENT, m->seconds * 1000, patience, told,
+                           sizeof(told));
 
     if (n < 0)
         rc_outcome_miss(&m->outcome,
                         rc_format(&arena, "the node's first task (local rank 0) is not there: %s", strerror(-n)));
     else
-        rc_outcome_read((struct rc_str){ text, (size_t)n }, fact_number(m->result, RC_NODE_RANK), &answer, &m->outcome,
-                        &arena);
+        rc_outcome_take((struct rc_str){ told, (size_t)n }, &m->outcome);
     m->speaks = n < 0;
 }
 

@@ -139,35 +139,13 @@ uint32_t rc_session_patience(uint32_t seconds)
     return seconds * 1000 + 2 * SLACK_MS;
 }
 
-const char *rc_outcome_write(const struct rc_outcome *outcome, struct rc_arena *arena)
-{
-    struct rc_answer answer = {
-        .port = outcome->port,
-        .stop = outcome->how == RC_STOPPED,
-        .has_seat = outcome->ordered,
-        .place = outcome->place,
-        .before = outcome->before,
-        .first = rc_str(outcome->first),
-        .unordered = rc_str(outcome->unordered),
-        .own = rc_str(outcome->own),
-    };
-
-    if (outcome->how == RC_MISSED)
-        return rc_format(arena, "failed=%s\n", outcome->why);
-    if (outcome->how == RC_LOST)
-        return rc_format(arena, "lost=%s\n", outcome->why);
-    return rc_answer_write(&answer, arena);
-}
-
 /* False where the order does not have this node, or has no first one. */
 static bool take_order(const struct rc_answer *answer, uint32_t node, struct rc_outcome *outcome)
 {
     copy_text(answer->unordered, outcome->unordered, sizeof(outcome->unordered));
-    if (!answer->has_seat && !answer->order.p)
+    if (!answer->order.p)
         return true;
-    outcome->place = answer->place;
-    outcome->before = answer->before;
-    outcome->ordered = answer->has_seat || rc_netorder_find(answer->order, node, &outcome->place, &outcome->before);
+    outcome->ordered = rc_netorder_find(answer->order, node, &outcome->place, &outcome->before);
     copy_text(answer->first, outcome->first, sizeof(outcome->first));
     return outcome->ordered && outcome->first[0];
 }
@@ -192,6 +170,20 @@ void rc_outcome_read(struct rc_str text, uint32_t node, struct rc_answer *answer
         outcome->port = (uint16_t)answer->port;
         copy_text(answer->own, outcome->own, sizeof(outcome->own));
     }
+}
+
+void rc_outcome_take(struct rc_str bytes, struct rc_outcome *outcome)
+{
+    struct rc_outcome taken;
+
+    if (bytes.n != sizeof(taken)) {
+        break_off(outcome, true, "the answer cannot be read");
+        return;
+    }
+    memcpy(&taken, bytes.p, sizeof(taken));
+    taken.first[sizeof(taken.first) - 1] = taken.unordered[sizeof(taken.unordered) - 1] = '\0';
+    taken.own[sizeof(taken.own) - 1] = taken.why[sizeof(taken.why) - 1] = '\0';
+    *outcome = taken;
 }
 
 static int send_word(const struct rc_endpoint *endpoint, struct rc_str text)

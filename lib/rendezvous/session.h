@@ -103,8 +103,9 @@ int rc_session_greet(const struct rc_endpoint *endpoint, const struct rc_env *en
 bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *hooks, struct rc_context *context,
                        struct rc_result *result, int *held);
 
-/* The outcome as text, and back: an answer (roll.h) without its findings, or
- * one line failed=WHY or lost=WHY. Anything else is read as RC_LOST. */
-const char *rc_outcome_write(const struct rc_outcome *outcome, struct rc_arena *arena);
+/* Reads what rollcall-exchange writes: an answer (roll.h), or one line failed=WHY or lost=WHY. Anything else is RC_LOST. */
 void rc_outcome_read(struct rc_str text, uint32_t node, struct rc_answer *answer, struct rc_outcome *outcome,
                      struct rc_arena *arena);
+
+/* The outcome of another process of this node, as the bytes that it is. RC_LOST where they are not so many. */
+void rc_outcome_take(struct rc_str bytes, struct rc_outcome *outcome);

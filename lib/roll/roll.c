@@ -283,27 +283,6 @@ static void put_findings(struct rc_arena *arena, const void *from)
     }
 }
 
-static bool take_seat(struct rc_str value, void *to)
-{
-    struct rc_answer *answer = to;
-    struct rc_str before;
-    struct rc_str place = rc_str_split(value, ' ', &before);
-
-    answer->has_seat = rc_parse_u32(place, RC_MAX_TASKS, &answer->place) &&
-                       rc_parse_u32(before, RC_MAX_TASKS, &answer->before);
-    return answer->has_seat;
-}
-
-static void put_seat(struct rc_arena *arena, const void *from)
-{
-    const struct rc_answer *answer = from;
-
-    if (!answer->has_seat)
-        return;
-    rc_format(arena, "seat=%u %u\n", answer->place, answer->before);
-    rc_join(arena);
-}
-
 static const struct rc_row answer_rows[] = {
     RC_ROW_NUMBER(struct rc_answer, port, 1, UINT16_MAX),
     RC_ROW_FLAG(struct rc_answer, stop, "1"),
@@ -312,7 +291,6 @@ static const struct rc_row answer_rows[] = {
     RC_ROW_TEXT(struct rc_answer, first, RC_FINDING_MAX),
     RC_ROW_TEXT(struct rc_answer, unordered, RC_FINDING_MAX),
     RC_ROW_TEXT(struct rc_answer, own, RC_FINDING_MAX),
-    RC_ROW_OWN("seat", take_seat, put_seat),
     RC_ROW_MANY("finding", take_finding, put_findings),
 };
 

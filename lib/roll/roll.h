@@ -40,7 +40,6 @@
  *   order=2-3x4,0-1x4    with order=topology: runs of node ranks, and the tasks on each (netorder.h)
  *   first=n3             the first of them
  *   unordered=TEXT       likewise: why the nodes stay in the launcher's order
- *   seat=0 4             for the other tasks of one node: its place in the order, the tasks before it
  *   own=10.0.0.1,fd00::1 addresses of the node of RANK 0, all of them
  *   said=1               the findings have been printed
  *   finding=RC601 text   for the one that prints them; RC_FINDINGS_MAX of them
@@ -160,9 +159,6 @@ struct rc_answer {
     struct rc_str first;
     struct rc_str unordered;
     struct rc_str own;
-    uint32_t place; /* only with has_seat */
-    uint32_t before;
-    bool has_seat;
     struct rc_messages findings;
 };
 

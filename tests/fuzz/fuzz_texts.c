@@ -44,7 +44,7 @@ static void try_answer(struct rc_str text)
     written = rc_answer_write(&answer, &arena);
     CHECK(written && rc_answer_read(rc_str(written), &again, &arena));
     CHECK(again.port == answer.port && again.stop == answer.stop && again.said == answer.said);
-    CHECK(again.has_seat == answer.has_seat && again.findings.count == answer.findings.count);
+    CHECK(again.findings.count == answer.findings.count);
     CHECK(strcmp(rc_answer_write(&again, &arena), written) == 0);
 }
 
@@ -114,19 +114,13 @@ static void try_outcome(struct rc_str text)
 {
     struct rc_arena arena = fuzz_arena(FUZZ_ARENA);
     struct rc_answer answer;
-    struct rc_outcome outcome = { .port = 0 }, again = { .port = 0 };
-    const char *written;
+    struct rc_outcome outcome = { .port = 0 };
     uint32_t node = 0;
 
     fuzz_take_numbers(&text, &node, 1, RC_MAX_TASKS);
     rc_outcome_read(text, node, &answer, &outcome, &arena);
     CHECK(memchr(outcome.why, '\0', sizeof(outcome.why)) && memchr(outcome.first, '\0', sizeof(outcome.first)));
     CHECK(memchr(outcome.unordered, '\0', sizeof(outcome.unordered)));
-    written = rc_outcome_write(&outcome, &arena);
-    if (!written)
-        return;
-    rc_outcome_read(rc_str(written), node, &answer, &again, &arena);
-    CHECK(again.how == outcome.how && again.port == outcome.port);
 }
 
 static void try_store(struct rc_str text)
