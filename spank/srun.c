@@ -192,7 +192,7 @@ static struct rc_str list_nodes(uint32_t nodes)
 
 /* Higher than both descriptor numbers that the server expects (wire.h), so that one
  * dup2 does not close the source of the other. */
-enum { ABOVE = 16, ARGUMENTS_SIZE = 96 + RC_ROLL_HOSTS_MAX, VARIABLE_SIZE = 128, FAREWELL_MS = 1000 };
+enum { ABOVE = 16, ARGUMENTS_SIZE = 256 + RC_ROLL_HOSTS_MAX, VARIABLE_SIZE = 128, FAREWELL_MS = 1000 };
 
 /* Weak for the same reason. */
 extern slurm_conf_t slurm_conf __attribute__((weak));
@@ -212,14 +212,14 @@ static bool start_program(int listener, int life, const char *token, const struc
     char text[ARGUMENTS_SIZE];
     char variable[VARIABLE_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    const char *argv[RC_SERVER_ARGUMENTS + 1];
+    const char *const argv[] = { RC_EXCHANGE, RC_EXCHANGE_SERVER, rc_server_settings_write(settings, &arena), NULL };
     char *env[] = { variable, NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     bool good;
 
     snprintf(variable, sizeof(variable), RC_SERVER_TOKEN "=%s", token);
-    if (!rc_server_settings_write(settings, &arena, argv) || posix_spawn_file_actions_init(&actions) != 0)
+    if (!argv[2] || posix_spawn_file_actions_init(&actions) != 0)
         return false;
     if (posix_spawnattr_init(&attributes) != 0) {
         posix_spawn_file_actions_destroy(&actions);

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/pairs.h"
 #include "base/text.h"
 #include "launcher/stamp.h"
 #include "system/node.h"
@@ -228,41 +229,35 @@ int rc_listen(uint16_t first, uint16_t last, uint16_t *port)
     return fd;
 }
 
-bool rc_server_settings_write(const struct rc_server_settings *settings, struct rc_arena *arena,
-                              const char *argv[RC_SERVER_ARGUMENTS + 1])
+static const struct rc_row settings_rows[] = {
+    RC_ROW_NUMBER(struct rc_server_settings, seconds, 0, UINT16_MAX),
+    RC_ROW_CHOICE(struct rc_server_settings, check, rc_words_check),
+    RC_ROW_NUMBER(struct rc_server_settings, watch_seconds, 0, RC_WATCH_SECONDS_MAX),
+    RC_ROW_NUMBER(struct rc_server_settings, job, 0, UINT32_MAX),
+    RC_ROW_NUMBER(struct rc_server_settings, nodes, 0, RC_MAX_TASKS),
+    RC_ROW_CHOICE(struct rc_server_settings, same, rc_words_check),
+    RC_ROW_TEXT(struct rc_server_settings, hosts, RC_WIRE_BODY_MAX),
+};
+
+static const struct rc_form settings_form = { RC_FORM_ROWS(settings_rows) };
+
+const char *rc_server_settings_write(const struct rc_server_settings *settings, struct rc_arena *arena)
 {
-    argv[0] = RC_EXCHANGE;
-    argv[1] = RC_EXCHANGE_SERVER;
-    argv[2] = rc_format(arena, "%u", settings->seconds);
-    argv[3] = rc_copy(arena, rc_options_word(rc_words_check, settings->check));
-    argv[4] = rc_format(arena, "%u", settings->watch_seconds);
-    argv[5] = rc_format(arena, "%u", settings->job);
-    argv[6] = rc_format(arena, "%u", settings->nodes);
-    argv[7] = rc_copy(arena, rc_options_word(rc_words_check, settings->same));
-    argv[8] = rc_copy(arena, settings->hosts.p ? settings->hosts : RC_STR(""));
-    argv[RC_SERVER_ARGUMENTS] = NULL;
-    return !arena->full;
+    size_t start = arena->used;
+    const char *text = rc_pairs_write(&settings_form, settings, arena);
+
+    for (size_t i = start; i < arena->used; i++)
+        if (arena->base[i] == '\n')
+            arena->base[i] = ' ';
+    return text;
 }
 
-static bool read_check(const char *word, enum rc_check *check)
-{
-    *check = (enum rc_check)rc_str_which(rc_str(word), rc_words_check);
-    return *check != RC_CHECK_UNSET;
-}
-
-bool rc_server_settings_read(int argc, char *const *argv, struct rc_server_settings *settings)
+bool rc_server_settings_read(struct rc_str text, struct rc_server_settings *settings)
 {
     struct rc_server_settings read = { .same = RC_CHECK_WARN };
 
-    if ((argc != 4 && argc < 8) || !rc_str_is(rc_str(argv[1]), RC_EXCHANGE_SERVER) ||
-        !rc_parse_u32(rc_str(argv[2]), UINT16_MAX, &read.seconds) || !read_check(argv[3], &read.check))
+    if (!rc_pairs_read(text, ' ', &settings_form, &read) || read.check == RC_CHECK_UNSET)
         return false;
-    if (argc >= 8 && (!rc_parse_u32(rc_str(argv[4]), RC_WATCH_SECONDS_MAX, &read.watch_seconds) ||
-                      !rc_parse_u32(rc_str(argv[5]), UINT32_MAX, &read.job) ||
-                      !rc_parse_u32(rc_str(argv[6]), UINT32_MAX, &read.nodes) || !read_check(argv[7], &read.same)))
-        return false;
-    if (argc > 8)
-        read.hosts = rc_str(argv[8]);
     *settings = read;
     return true;
 }

@@ -94,7 +94,7 @@ int rc_listen(uint16_t first, uint16_t last, uint16_t *port);
 /* What plugin, command and library agree on with rollcall-exchange, which they start.
  *
  *   rollcall-exchange node                                   session.h on standard input
- *   rollcall-exchange server SECONDS CHECK [WATCH JOB NODES SAME HOSTS]   srun's rendezvous server
+ *   rollcall-exchange server SETTINGS                        srun's rendezvous server
  *   rollcall-exchange store                                  a server for values alone */
 
 #define RC_EXCHANGE        "rollcall-exchange"
@@ -103,7 +103,7 @@ int rc_listen(uint16_t first, uint16_t last, uint16_t *port);
 #define RC_EXCHANGE_STORE  "store"
 
 /* srun's server inherits its listening socket, and a socket whose other end srun holds. */
-enum { RC_SERVER_LISTENER = 3, RC_SERVER_LIFE = 4, RC_SERVER_ARGUMENTS = 9 };
+enum { RC_SERVER_LISTENER = 3, RC_SERVER_LIFE = 4 };
 
 /* The byte that srun may write into it before it ends. */
 enum rc_ending {
@@ -132,17 +132,15 @@ enum rc_ending {
 struct rc_server_settings {
     uint32_t seconds; /* it waits for the last node, after the first */
     enum rc_check check;
-    uint32_t watch_seconds; /* 0: it does not watch who joins */
+    uint32_t watch_seconds; /* after the first task it names those that have not joined; 0: it does not watch */
     uint32_t job;
     uint32_t nodes;      /* of the step, each of which calls; 0: none need call */
     enum rc_check same;  /* what a node does that is not like the others */
     struct rc_str hosts; /* the nodes' names; empty where they are not known */
 };
 
-/* The program's arguments, from its name on, NULL after the last; text of the
- * arena. False where there is no room. */
-bool rc_server_settings_write(const struct rc_server_settings *settings, struct rc_arena *arena,
-                              const char *argv[RC_SERVER_ARGUMENTS + 1]);
+/* As one argument, "seconds=10 check=stop ..."; NULL where there is no room. */
+const char *rc_server_settings_write(const struct rc_server_settings *settings, struct rc_arena *arena);
 
-/* Returns false, and leaves *settings, for malformed arguments. */
-bool rc_server_settings_read(int argc, char *const *argv, struct rc_server_settings *settings);
+/* Returns false, and leaves *settings, for a malformed argument. */
+bool rc_server_settings_read(struct rc_str text, struct rc_server_settings *settings);

@@ -4,11 +4,7 @@
 /* rollcall-exchange - the nodes of a launch speak to each other before its tasks start.
  *
  *   rollcall-exchange node                  one node's part; a request on standard input (node.c)
- *   rollcall-exchange server SECONDS CHECK [WATCH JOB NODES SAME HOSTS]
- *                                           srun's server: where all nodes go (server.h); WATCH
- *                                           seconds after the first process of job JOB has
- *                                           reached init_process_group it names who has not; it
- *                                           also names those of NODES, which are HOSTS, that do not call
+ *   rollcall-exchange server SETTINGS       srun's server: where all nodes go (server.h; the settings: wire.h)
  *   rollcall-exchange store                 a store server, where srun has no rendezvous server (storeserver.c)
  *   rollcall-exchange inventory             what the node has; its part in the exchange asks for it
  *   rollcall-exchange lookup                where MASTER_ADDR leads to; the plugin asks for it
@@ -41,9 +37,9 @@ enum { STATUS_USAGE = 2, SILENCE_SECONDS = 15, LINE_SIZE = 2048 };
 
 static int usage(void)
 {
-    fputs("usage: rollcall-exchange node|inventory|lookup|store|server SECONDS CHECK [WATCH JOB NODES SAME HOSTS] "
-          "(rollcall's own; see rollcall --help)\n",
-          stderr);
+    fputs(
+        "usage: rollcall-exchange node|inventory|lookup|store|server SETTINGS (rollcall's own; see rollcall --help)\n",
+        stderr);
     return STATUS_USAGE;
 }
 
@@ -143,5 +139,7 @@ int main(int argc, char **argv)
         signal(SIGPIPE, SIG_IGN);
         return exchange_start_store();
     }
-    return rc_server_settings_read(argc, argv, &settings) ? serve_srun(&settings) : usage();
+    if (argc == 3 && strcmp(argv[1], RC_EXCHANGE_SERVER) == 0 && rc_server_settings_read(rc_str(argv[2]), &settings))
+        return serve_srun(&settings);
+    return usage();
 }

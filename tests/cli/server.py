@@ -73,7 +73,7 @@ def start_real(folder, exchange, seconds):
         os.dup2(40, 4)
 
     with open(folder + "/said", "w", encoding="ascii") as said:
-        server = subprocess.Popen([exchange, "server", "10", "stop", seconds, "42", "0", "warn"],
+        server = subprocess.Popen([exchange, "server", f"seconds=10 check=stop watch_seconds={seconds} job=42"],
                                   env={"ROLLCALL_TOKEN": TOKEN},
                                 stderr=said, preexec_fn=inherit, close_fds=False)
     listener.close()

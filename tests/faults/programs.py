@@ -104,7 +104,7 @@ def server(wrap=(), extra=None):
             os.dup2(fd, number)
             os.close(fd)
 
-    process = subprocess.Popen([*wrap, EXCHANGE, "server", "2", "stop"], env={"ROLLCALL_TOKEN": TOKEN, **(extra or {})},
+    process = subprocess.Popen([*wrap, EXCHANGE, "server", "seconds=2 check=stop"], env={"ROLLCALL_TOKEN": TOKEN, **(extra or {})},
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                                errors="replace", close_fds=False, preexec_fn=place, start_new_session=True)
     port = listener.getsockname()[1]

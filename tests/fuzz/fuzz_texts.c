@@ -4,7 +4,6 @@
  */
 #include "fuzz.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cpuset.h"
@@ -16,7 +15,7 @@
 #include "roll/netorder.h"
 #include "roll/roll.h"
 
-enum { FEW = 64, WORDS = 128 };
+enum { FEW = 64 };
 
 static void try_pins(struct rc_str text)
 {
@@ -141,16 +140,16 @@ static void try_store(struct rc_str text)
 
 static void try_settings(struct rc_str text)
 {
-    struct rc_server_settings settings;
-    char *string = fuzz_copy_string(text);
-    char *list[WORDS + 1];
-    int count = 0;
+    struct rc_arena arena = fuzz_arena(FUZZ_ARENA);
+    struct rc_server_settings settings, again;
+    const char *written;
 
-    for (char *word = strtok(string, " "); word && count < WORDS; word = strtok(NULL, " "))
-        list[count++] = word;
-    list[count] = NULL;
-    (void)rc_server_settings_read(count, list, &settings);
-    free(string);
+    if (!rc_server_settings_read(text, &settings))
+        return;
+    written = rc_server_settings_write(&settings, &arena);
+    CHECK(written && rc_server_settings_read(rc_str(written), &again));
+    CHECK(again.seconds == settings.seconds && again.check == settings.check && again.same == settings.same &&
+          again.nodes == settings.nodes && again.hosts.n == settings.hosts.n);
 }
 
 static const struct fuzz_reader readers[] = {
