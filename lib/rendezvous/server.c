@@ -29,7 +29,6 @@ struct rc_server {
     struct rc_store *store;
     struct rc_arrivals arrivals;
     rc_server_say *say;
-    void *say_more;
     struct rc_callers callers;
     int64_t first; /* when the first entry came; -1: none yet */
     char *answer;  /* as it goes over the wire; NULL: not yet */
@@ -72,17 +71,14 @@ void rc_server_destroy(struct rc_server *server)
     free(server);
 }
 
-void rc_server_watch(struct rc_server *server, uint32_t seconds, uint32_t job, rc_server_say *say, void *more)
+void rc_server_watch(struct rc_server *server, const struct rc_server_settings *settings, uint32_t silence,
+                     rc_server_say *say)
 {
-    server->arrivals.seconds = seconds;
-    server->arrivals.job = job;
+    server->arrivals.seconds = settings->watch_seconds;
+    server->arrivals.job = settings->job;
     server->say = say;
-    server->say_more = more;
-}
-
-bool rc_server_expect(struct rc_server *server, struct rc_str hosts, uint32_t nodes, uint32_t seconds)
-{
-    return rc_callers_expect(&server->callers, hosts, nodes, seconds, rc_milliseconds());
+    if (settings->nodes > 0)
+        rc_callers_expect(&server->callers, settings->hosts, settings->nodes, silence, rc_milliseconds());
 }
 
 bool rc_server_name(struct rc_server *server)
@@ -289,7 +285,8 @@ static bool is_complete(const struct rc_server *server)
 
 static int answer_all(struct rc_server *server, rc_server_decide *decide, void *more)
 {
-    struct rc_str text = decide(more, server->rolls, server->count, is_complete(server));
+    struct rc_str text = decide ? decide(more, server->rolls, server->count, is_complete(server))
+                                : RC_STR("failed=no roll call is held here\n");
     struct rc_link *next;
 
     server->answer = rc_wire_pack(server->token, text, &server->answer_size);
@@ -316,7 +313,7 @@ static bool speak(struct rc_server *server)
     if (!text)
         text = rc_arrivals_say(&server->arrivals, server->rolls, server->count, now, &id, &arena);
     if (text)
-        server->say(server->say_more, id, text);
+        server->say(id, text);
     return text;
 }
 
@@ -331,7 +328,7 @@ static void speak_at_end(struct rc_server *server)
         ending = RC_ENDED_SOMEHOW;
     text = rc_callers_end(&server->callers, (enum rc_ending)ending, &arena);
     if (text)
-        server->say(server->say_more, RC621, text);
+        server->say(RC621, text);
 }
 
 /* One round; false once its life is over. */

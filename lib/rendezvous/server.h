@@ -32,26 +32,22 @@ void rc_server_destroy(struct rc_server *server);
 bool rc_server_add(struct rc_server *server, struct rc_str entry);
 
 /* Called with each message that the server itself has, while it runs. */
-typedef void rc_server_say(void *more, enum rc_message_id id, const char *text);
+typedef void rc_server_say(enum rc_message_id id, const char *text);
 
-/* So many seconds after the first task has reached init_process_group, `say` gets
- * the names of those that have not (below). job: Slurm's. */
-void rc_server_watch(struct rc_server *server, uint32_t seconds, uint32_t job, rc_server_say *say, void *more);
-
-/* Each of the nodes is expected to call. So many seconds after now, or after the first of them, `say` of
- * rc_server_watch gets the names of those that have not, and once more at the end of the server's life (below).
- * hosts: the nodes' names, which must live as long; absent where they are not known. False without memory. */
-bool rc_server_expect(struct rc_server *server, struct rc_str hosts, uint32_t nodes, uint32_t seconds);
+/* `say` gets the names of tasks that have not reached init_process_group, and of nodes that have not called (below), as
+ * the settings want it, whose hosts must live as long: `silence` seconds after now, or after the first node, and once
+ * more at the end of the server's life. */
+void rc_server_watch(struct rc_server *server, const struct rc_server_settings *settings, uint32_t silence,
+                     rc_server_say *say);
 
 /* Call it before the nodes that are missing are named (RC601). True where they have been named already. */
 bool rc_server_name(struct rc_server *server);
 
-/* Makes an answer of the entries; *complete says whether those of all nodes are
- * there. Returns its text, which must live until the server is destroyed. */
+/* Makes an answer of the entries; `complete` says whether those of all nodes are there. Returns its text. */
 typedef struct rc_str rc_server_decide(void *more, const struct rc_roll *rolls, size_t count, bool complete);
 
 /* Takes entries until there are as many as they say that there are nodes, but
- * no longer than `seconds` after the first of them; then has an answer made and
+ * no longer than `seconds` after the first of them; then has an answer made (`decide` NULL: a refusal) and
  * gives it to all. Then, with a descriptor `life`, goes on giving the same
  * answer to latecomers until that is closed at its other end (before there is
  * an answer, too, that ends everything); without (-1) returns when all have

@@ -44,12 +44,11 @@ static int usage(void)
 }
 
 /* One call a line: srun's own lines go to the same terminal. */
-static void print_finding(void *more, enum rc_message_id id, const char *text)
+static void print_finding(enum rc_message_id id, const char *text)
 {
     char line[LINE_SIZE];
     struct rc_arena arena = { .base = line, .size = sizeof(line) };
 
-    (void)more;
     fputs(rc_message_line(&arena, rc_message_entry(id)->level, id, text), stderr);
 }
 
@@ -64,7 +63,7 @@ static struct rc_str decide_and_say(void *more, const struct rc_roll *rolls, siz
 
     for (unsigned i = 0; i < findings->count; i++)
         if (findings->list[i].id != RC601 || !rc_server_name(server))
-            print_finding(NULL, findings->list[i].id, findings->list[i].text);
+            print_finding(findings->list[i].id, findings->list[i].text);
     return text;
 }
 
@@ -107,9 +106,7 @@ static int serve_srun(const struct rc_server_settings *settings)
     server = rc_server_create(RC_SERVER_LISTENER, token);
     if (!server)
         return 1;
-    rc_server_watch(server, settings->watch_seconds, settings->job, print_finding, NULL);
-    if (settings->nodes > 0)
-        rc_server_expect(server, settings->hosts, settings->nodes, SILENCE_SECONDS);
+    rc_server_watch(server, settings, SILENCE_SECONDS, print_finding);
     rc = rc_server_run(server, settings->seconds, RC_SERVER_LIFE, decide_and_say, &verdict);
     rc_server_destroy(server);
     return rc < 0;

@@ -202,9 +202,9 @@ static int listen_somewhere(void)
     return fd;
 }
 
-static void check_line(void *more, enum rc_message_id id, const char *text)
+static void check_line(enum rc_message_id id, const char *text)
 {
-    CHECK(!more && id < RC_MESSAGE_COUNT && fuzz_is_printable(rc_str(text)));
+    CHECK(id < RC_MESSAGE_COUNT && fuzz_is_printable(rc_str(text)));
 }
 
 static void begin_world(struct rc_str rest, int life)
@@ -222,6 +222,7 @@ void fuzz_one(struct rc_str input)
     static struct rc_verdict verdict;
     uint32_t number[3] = { 0, 10, 0 };
     int before = fuzz_free_descriptor();
+    struct rc_server_settings settings = { .job = 42, .hosts = RC_STR("n[1-3]") };
     struct rc_server *server;
     int life[2];
 
@@ -231,9 +232,9 @@ void fuzz_one(struct rc_str input)
     verdict = (struct rc_verdict){ .check = (enum rc_check)(number[0] % (RC_CHECK_STRICT + 1)), .seconds = number[1] };
     server = rc_server_create(listen_somewhere(), TOKEN);
     CHECK(server != NULL);
-    rc_server_watch(server, number[2], 42, check_line, NULL);
-    if (number[2] % 2)
-        CHECK(rc_server_expect(server, RC_STR("n[1-3]"), 3, number[2]));
+    settings.watch_seconds = number[2];
+    settings.nodes = number[2] % 2 ? 3 : 0;
+    rc_server_watch(server, &settings, number[2], check_line);
     CHECK(rc_server_run(server, number[1], life[0], rc_verdict_decide, &verdict) == 0);
     fuzz_check_messages(&verdict.answer.findings);
     rc_server_destroy(server);

@@ -37,9 +37,11 @@ static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t coun
     return (struct rc_str){ order->text, (size_t)n + order->padding };
 }
 
-static void say(void *more, enum rc_message_id id, const char *text)
+static int said_to;
+
+static void say(enum rc_message_id id, const char *text)
 {
-    if (dprintf(*(const int *)more, "%s %s\n", rc_message_entry(id)->id, text) < 0)
+    if (dprintf(said_to, "%s %s\n", rc_message_entry(id)->id, text) < 0)
         _exit(9);
 }
 
@@ -57,6 +59,9 @@ static void limit_descriptors(int open_one, rlim_t more)
 static void run(int listener, const struct server_start *start, int life, int decided, int said)
 {
     static struct order order;
+    const struct rc_server_settings settings = {
+        .watch_seconds = start->watch, .job = 42, .nodes = start->expected ? 2 : 0, .hosts = RC_STR("n[1-2]")
+    };
     struct rc_server *server;
     unsigned before = unit_open_descriptors();
     int rc;
@@ -68,9 +73,8 @@ static void run(int listener, const struct server_start *start, int life, int de
     server = rc_server_create(listener, SERVER_TOKEN);
     if (!server || (start->own.n && !rc_server_add(server, start->own)))
         _exit(2);
-    rc_server_watch(server, start->watch, 42, say, &said);
-    if (start->expected && !rc_server_expect(server, RC_STR("n[1-2]"), 2, start->expected))
-        _exit(6);
+    said_to = said;
+    rc_server_watch(server, &settings, start->expected, say);
     rc = rc_server_run(server, start->seconds ? start->seconds : LONG, life, start->decide ? start->decide : decide,
                        start->decide ? start->more : &order);
     rc_server_destroy(server);

@@ -31,7 +31,7 @@ struct server_start {
     bool stops;               /* before it decides, until it gets SIGCONT */
     rlim_t descriptors;       /* that are free, beside one for its set of events */
     uint32_t watch;           /* rc_server_watch */
-    uint32_t expected;        /* rc_server_expect: seconds; of nodes n1 and n2 */
+    uint32_t expected;        /* likewise: its silence, of nodes n1 and n2 */
     rc_server_decide *decide; /* in the place of the one below, which tells what it was asked */
     void *more;               /* its own */
 };
