@@ -17,7 +17,7 @@
 
 /* A round accepts at most WELCOMES connections, so that those that are open already are
  * read in between. A rush of nodes then never fills the pending queue. */
-enum { EVENTS = 64, WELCOMES = 64, SPARE_DESCRIPTORS = 32, DEAF_MS = 100 };
+enum { EVENTS = 64, WELCOMES = 64, DESCRIPTORS_MAX = 65536, DEAF_MS = 100 };
 
 /* EPOLL_CTL_ADD or EPOLL_CTL_MOD. 0 or -errno. */
 static int watch(const struct rc_connections *connections, int operation, int fd, uint32_t events, void *whom)
@@ -33,27 +33,24 @@ static bool watch_sending(const struct rc_connections *connections, struct rc_co
     return watch(connections, EPOLL_CTL_MOD, connection->fd, EPOLLIN | EPOLLOUT, connection) == 0;
 }
 
-/* Raises the limit of descriptors as far as the system allows: each node needs one. */
-static size_t count_descriptors(void)
+/* Raises the limit of descriptors as far as the system allows: each node needs one. The limit is also that of what
+ * strangers can make the server keep. */
+static void raise_limit(void)
 {
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-        return 256;
-    if (limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-        getrlimit(RLIMIT_NOFILE, &limit);
-    }
-    return limit.rlim_cur;
+        return;
+    limit.rlim_cur = limit.rlim_max < DESCRIPTORS_MAX ? limit.rlim_max : DESCRIPTORS_MAX;
+    setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 int rc_connections_open(struct rc_connections *connections, int listener, const char *token,
                         rc_connections_handle *handle, void *more)
 {
-    size_t allowed = count_descriptors();
     int rc;
 
+    raise_limit();
     *connections = (struct rc_connections){
         .listener = listener,
         .epoll = epoll_create1(EPOLL_CLOEXEC),
@@ -61,10 +58,7 @@ int rc_connections_open(struct rc_connections *connections, int listener, const 
         .token = token,
         .handle = handle,
         .more = more,
-        .pending_max = allowed > 2 * SPARE_DESCRIPTORS ? allowed - SPARE_DESCRIPTORS : SPARE_DESCRIPTORS,
     };
-    if (connections->pending_max > RC_CONNECTIONS_PENDING_MAX)
-        connections->pending_max = RC_CONNECTIONS_PENDING_MAX;
     rc = connections->epoll < 0 ? -errno : watch(connections, EPOLL_CTL_ADD, listener, EPOLLIN, connections);
     connections->again = rc_wire_pack(token, RC_STR(RC_SERVER_AGAIN), &connections->again_size);
     if (rc == 0 && !connections->again)
@@ -224,25 +218,15 @@ static bool has_newcomer(const struct rc_connections *connections)
     return poll(&listener, 1, 0) > 0;
 }
 
-/* Closes a connection for a new one. False where there is none that can go. */
+/* Closes a connection for a new one. False where there is none that can go: strangers drive nobody out who waits. */
 static bool make_room(struct rc_connections *connections)
 {
     if (is_oldest_silent(connections, RC_CONNECTIONS_SILENCE_MS))
         drop_oldest(connections);
-    else if (connections->waiting.first)
+    else if (connections->waiting.count > connections->pending.count)
         send_away(connections);
     else
         return false;
-    return true;
-}
-
-static bool has_pending_room(struct rc_connections *connections)
-{
-    if (connections->pending.count < connections->pending_max)
-        return true;
-    if (!is_oldest_silent(connections, RC_CONNECTIONS_SILENCE_MS))
-        return false;
-    drop_oldest(connections);
     return true;
 }
 
@@ -266,15 +250,14 @@ static void add_connection(struct rc_connections *connections, int fd)
 static void accept_connections(struct rc_connections *connections)
 {
     for (int i = 0; i < WELCOMES; i++) {
-        bool has_room = has_pending_room(connections);
-        int fd = has_room ? accept4(connections->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) : -1;
+        int fd = accept4(connections->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
         if (fd >= 0) {
             add_connection(connections, fd);
-        } else if (!has_room || errno == EMFILE || errno == ENFILE) {
+        } else if (errno == EMFILE || errno == ENFILE) {
             if (!has_newcomer(connections))
                 return;
-            if (has_room && make_room(connections))
+            if (make_room(connections))
                 continue;
             /* leaves the listener alone for a moment, or until a connection is closed */
             if (watch(connections, EPOLL_CTL_MOD, connections->listener, 0, connections) == 0)

@@ -64,7 +64,6 @@ static inline void rc_queue_join(struct rc_queue *queue, struct rc_link *link)
 enum {
     RC_CONNECTIONS_PATIENCE = 5,     /* seconds */
     RC_CONNECTIONS_SILENCE_MS = 500, /* the same where descriptors are short */
-    RC_CONNECTIONS_PENDING_MAX = 65536,
 };
 
 struct rc_connection {
@@ -100,8 +99,7 @@ struct rc_connections {
     struct rc_queue pending;
     struct rc_queue authenticated;
     struct rc_queue waiting; /* of `turn` */
-    size_t pending_max;
-    char *again; /* the message RC_SERVER_AGAIN */
+    char *again;             /* the message RC_SERVER_AGAIN */
     size_t again_size;
     size_t sent_away; /* how often it was sent */
 };
