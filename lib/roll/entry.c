@@ -3,6 +3,7 @@
 
 #include "roll/entry.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -150,24 +151,35 @@ static struct rc_str list_hosts(const struct rc_env *env)
     return hosts.n <= RC_ROLL_HOSTS_MAX ? hosts : RC_ABSENT;
 }
 
-/* Where they do not fit, none: half a list would be a wrong one. */
-static struct rc_str list_addresses(struct rc_arena *arena)
+const char *rc_entry_addresses(unsigned most, const char *between, struct rc_arena *arena)
 {
     struct rc_interface list[RC_INTERFACES_MAX];
     unsigned count = rc_interfaces(list);
+    const char *text = rc_format(arena, "%s", "");
+    char address[RC_NETADDR_TEXT];
+    const char *before = "";
+
+    for (unsigned i = 0; i < 2 * count && most > 0; i++) {
+        const struct rc_netaddr *own = &list[i % count].address;
+
+        if (own->size != (i < count ? RC_IPV4_BYTES : RC_IPV6_BYTES) || rc_netaddr_is_loopback(own))
+            continue;
+        rc_join(arena);
+        rc_format(arena, "%s%s", before, rc_netaddr_text(own, address));
+        before = between;
+        most--;
+    }
+    return text;
+}
+
+/* Where they do not fit, none: half a list would be a wrong one. */
+static struct rc_str list_addresses(struct rc_arena *arena)
+{
     char text[RC_ROLL_TEXT_MAX + 1];
     struct rc_arena own = { .base = text, .size = sizeof(text) };
-    char address[RC_NETADDR_TEXT];
-    const char *between = "";
 
-    for (unsigned i = 0; i < count; i++) {
-        if (list[i].address.size == 0 || rc_netaddr_is_loopback(&list[i].address))
-            continue;
-        rc_format(&own, "%s%s", between, rc_netaddr_text(&list[i].address, address));
-        rc_join(&own);
-        between = ",";
-    }
-    return own.full || own.used == 0 ? RC_ABSENT : rc_str(rc_copy(arena, (struct rc_str){ text, own.used }));
+    rc_entry_addresses(UINT_MAX, ",", &own);
+    return own.full || !*text ? RC_ABSENT : rc_str(rc_copy(arena, rc_str(text)));
 }
 
 const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, uint16_t port, const char *failed,

@@ -26,8 +26,7 @@ int exchange_inventory(void);
  * status, likewise. */
 int exchange_lookup(void);
 
-/* Writes "TOKEN PORT ADDRESS..." with the addresses by which others may reach this host.
- * IPv4 comes first, because few nodes have IPv6 alone. The text is in the arena. */
+/* Writes "TOKEN PORT ADDRESS..." with this host's addresses. The text is in the arena. */
 const char *exchange_write_endpoint(const char *token, uint16_t port, struct rc_arena *arena);
 
 /* Runs rollcall-pmix, which is in the folder of this program, and returns the line that it

@@ -1,69 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <ifaddrs.h>
 #include <limits.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/netaddr.h"
 #include "effects/lookup.h"
 #include "exchange.h"
 #include "inventory/inventory.h"
 #include "rendezvous/client.h"
 #include "rendezvous/session.h"
 #include "rendezvous/wire.h"
-#include "roll/roll.h"
+#include "roll/entry.h"
 #include "system/node.h"
 #include "system/program.h"
 
 /* This host's addresses as an endpoint, and rollcall-pmix, which tells it to other nodes. */
 
-enum { HOSTS_SIZE = 4000 };
-
 extern char **environ;
-
-static void list_addresses(char hosts[HOSTS_SIZE])
-{
-    static const int families[] = { AF_INET, AF_INET6 };
-    struct ifaddrs *all;
-    size_t used = 0;
-
-    hosts[0] = '\0';
-    if (getifaddrs(&all) < 0)
-        return;
-    for (unsigned i = 0; i < 2; i++) {
-        for (const struct ifaddrs *a = all; a; a = a->ifa_next) {
-            char name[INET6_ADDRSTRLEN];
-            const void *address;
-
-            if (!a->ifa_addr || a->ifa_addr->sa_family != families[i] || (a->ifa_flags & IFF_LOOPBACK) ||
-                !(a->ifa_flags & IFF_UP))
-                continue;
-            address = families[i] == AF_INET
-                          ? (const void *)&((const struct sockaddr_in *)(const void *)a->ifa_addr)->sin_addr
-                          : (const void *)&((const struct sockaddr_in6 *)(const void *)a->ifa_addr)->sin6_addr;
-            /* a link-local address needs the interface's number, which differs from host to host */
-            if (families[i] == AF_INET6 && IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)address))
-                continue;
-            if (inet_ntop(families[i], address, name, sizeof(name)) && used + strlen(name) + 2 <= HOSTS_SIZE)
-                used += (size_t)snprintf(hosts + used, HOSTS_SIZE - used, "%s%s", used ? " " : "", name);
-        }
-    }
-    freeifaddrs(all);
-}
 
 const char *exchange_write_endpoint(const char *token, uint16_t port, struct rc_arena *arena)
 {
-    char hosts[HOSTS_SIZE];
-    struct rc_endpoint endpoint = { .token = rc_str(token), .port = port };
+    char text[RC_CLIENT_HOSTS_MAX * RC_NETADDR_TEXT];
+    struct rc_arena hosts = { .base = text, .size = sizeof(text) };
+    const struct rc_endpoint endpoint = {
+        .token = rc_str(token),
+        .port = port,
+        .hosts = rc_str(rc_entry_addresses(RC_CLIENT_HOSTS_MAX, " ", &hosts)),
+    };
 
-    list_addresses(hosts);
-    endpoint.hosts = rc_str(hosts);
     return rc_endpoint_write(&endpoint, arena);
 }
 
