@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/api.h"
-#include "rendezvous/missing.h"
+#include "rendezvous/server.h"
 #include "rendezvous/store.h"
 #include "system/node.h"
 

@@ -7,10 +7,108 @@
 
 #include "base/pairs.h"
 #include "launcher/hosts.h"
-#include "rendezvous/missing.h"
+#include "rendezvous/client.h"
 #include "roll/names.h"
 
 #define REACHED "reached="
+
+enum { ROLL_MS = 5000 };
+
+/* Counts the missing tasks of one node. */
+static uint32_t count_missing(const struct rc_roll *roll, const bool *come, uint32_t all)
+{
+    struct rc_str rest = roll->tasks;
+    uint32_t first, last;
+    uint32_t missing = 0;
+
+    while (rc_roll_next_range(&rest, &first, &last))
+        for (uint32_t task = first; task <= last && task < all; task++)
+            missing += !come[task];
+    return missing;
+}
+
+/* Finds the ranges of those of `all` that have not come. `range` has room for half of `all`, and one more. */
+static size_t find_missing(const bool *come, uint32_t all, struct rc_range *range)
+{
+    size_t ranges = 0;
+
+    for (uint32_t i = 0; i < all; i++) {
+        if (come[i])
+            continue;
+        if (i == 0 || come[i - 1])
+            range[ranges++].first = i;
+        range[ranges - 1].last = i;
+    }
+    return ranges;
+}
+
+/* Returns " on n[2-3]", or "" unless the nodes of all missing tasks are known. */
+static const char *name_hosts(const bool *come, uint32_t all, uint32_t missing, const struct rc_roll *rolls,
+                              size_t count, struct rc_member *member, struct rc_namer *namer, struct rc_str *one)
+{
+    size_t members = 0;
+    const char *hosts;
+    struct rc_str rest;
+
+    for (size_t i = 0; i < count; i++) {
+        uint32_t here = count_missing(&rolls[i], come, all);
+
+        missing -= here;
+        if (here)
+            member[members++] = (struct rc_member){ .roll = &rolls[i] };
+    }
+    if (!members || missing)
+        return "";
+    hosts = rc_name_hosts(namer, member, members);
+    *one = rc_str_split(namer->host[0], '.', &rest);
+    return rc_format(&namer->text, " on %s", hosts);
+}
+
+/* Returns "tasks 2-3 on n2", text of the namer: the `missing` of `all` that have not come, at least one. Without the hosts
+ * where a roll does not have the nodes of them all; else *one gets the name of one of the hosts, without a domain, as
+ * Slurm takes it. NULL without memory. */
+static const char *name_missing(const char *what, const bool *come, uint32_t all, uint32_t missing,
+                                const struct rc_roll *rolls, size_t count, struct rc_namer *namer, struct rc_str *one)
+{
+    struct rc_range *range = calloc(all / 2 + 1, sizeof(*range));
+    struct rc_member *member = calloc(count + 1, sizeof(*member));
+    const char *text = NULL;
+
+    namer->host = calloc(count + 1, sizeof(*namer->host));
+    if (range && member && namer->host) {
+        const char *tasks = rc_name_ranges(namer, what, range, find_missing(come, all, range));
+
+        text = rc_format(&namer->text, "%s%s", tasks, name_hosts(come, all, missing, rolls, count, member, namer, one));
+    }
+    free(range);
+    free(member);
+    free(namer->host);
+    return text;
+}
+
+bool rc_missing_ask(const struct rc_endpoint *server, const bool *come, uint32_t all, struct rc_arena *arena)
+{
+    uint32_t missing = 0;
+    struct rc_reply reply = { .text = NULL };
+    struct rc_roll *rolls = NULL;
+    struct rc_namer namer;
+    struct rc_str one;
+    size_t count = 0;
+    const char *ranks;
+
+    for (uint32_t i = 0; i < all; i++)
+        missing += !come[i];
+    if (!missing)
+        return false;
+    if (server && rc_client_request(server, RC_STR(RC_SERVER_QUESTION), ROLL_MS, &reply, NULL) == 0)
+        rolls = rc_roll_read_all(reply.text, &count);
+    rc_namer_reset(&namer);
+    ranks = name_missing("rank", come, all, missing, rolls, count, &namer, &one);
+    rc_format(arena, "%s %s not called it", ranks ? ranks : "a rank", ranks && missing > 1 ? "have" : "has");
+    free(rolls);
+    free(reply.text);
+    return true;
+}
 
 bool rc_arrivals_is_one(struct rc_str text)
 {
@@ -73,11 +171,12 @@ static const char *process_command(const struct rc_arrivals *arrivals, struct rc
                      &host);
 }
 
-static const char *name_missing(const struct rc_arrivals *arrivals, const struct rc_roll *rolls, size_t count,
-                                struct rc_namer *namer, struct rc_arena *arena)
+static const char *name_absent(const struct rc_arrivals *arrivals, const struct rc_roll *rolls, size_t count,
+                               struct rc_namer *namer, struct rc_arena *arena)
 {
     struct rc_str host = RC_ABSENT;
-    const char *missing = rc_missing_name("task", arrivals->come, arrivals->tasks, rolls, count, namer, &host);
+    const char *missing = name_missing("task", arrivals->come, arrivals->tasks, arrivals->tasks - arrivals->count,
+                                       rolls, count, namer, &host);
 
     if (!missing)
         return NULL;
@@ -108,7 +207,7 @@ const char *rc_arrivals_say(struct rc_arrivals *arrivals, const struct rc_roll *
     rc_namer_reset(&namer);
     arrivals->named = true;
     *id = RC707;
-    return name_missing(arrivals, rolls, count, &namer, arena);
+    return name_absent(arrivals, rolls, count, &namer, arena);
 }
 
 void rc_arrivals_free(struct rc_arrivals *arrivals)
@@ -174,7 +273,7 @@ static const char *name_silent(const struct rc_callers *callers, struct rc_namer
     if (callers->hosts.p)
         text = rc_name_absent_hosts(namer, callers->hosts, callers->called, callers->nodes);
     else if (range)
-        text = rc_name_ranges(namer, "node", range, rc_missing_ranges(callers->called, callers->nodes, range));
+        text = rc_name_ranges(namer, "node", range, find_missing(callers->called, callers->nodes, range));
     free(range);
     return text;
 }

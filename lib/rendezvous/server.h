@@ -128,3 +128,7 @@ const char *rc_callers_say(struct rc_callers *callers, int64_t now, enum rc_mess
 const char *rc_callers_end(const struct rc_callers *callers, enum rc_ending ending, struct rc_arena *arena);
 
 void rc_callers_free(struct rc_callers *callers);
+
+/* Writes "ranks 2-3 on n2 have not called it", where srun's server, which may be NULL, says on which node each is.
+ * False, with nothing written, if all have come. */
+bool rc_missing_ask(const struct rc_endpoint *server, const bool *come, uint32_t all, struct rc_arena *arena);
