@@ -17,54 +17,40 @@ struct comparison {
 
 enum { ROUGH_PART = 64 };
 
-/* In bytes, and a unit of it. False for what is no number with such a unit. */
-static bool read_amount(struct rc_str text, uint64_t *amount, uint64_t *unit)
+/* In bytes; UINT64_MAX for what is no number with a unit of them. */
+static uint64_t read_amount(struct rc_str text)
 {
     static const char units[][4] = { "B", "KiB", "MiB", "GiB", "TiB" };
     struct rc_str name;
     uint32_t number;
 
-    if (!rc_parse_u32(rc_str_split(text, ' ', &name), UINT32_MAX, &number))
-        return false;
-    for (unsigned i = 0; i < sizeof(units) / sizeof(*units); i++) {
-        if (!rc_str_is(name, units[i]))
-            continue;
-        *unit = UINT64_C(1) << (10 * i);
-        *amount = number * *unit;
-        return true;
-    }
-    return false;
+    if (rc_parse_u32(rc_str_split(text, ' ', &name), UINT32_MAX, &number))
+        for (unsigned i = 0; i < sizeof(units) / sizeof(*units); i++)
+            if (rc_str_is(name, units[i]))
+                return (uint64_t)number << (10 * i);
+    return UINT64_MAX;
 }
 
-/* Whether healthy nodes of one kind may differ so: within one part in 64, or within a unit. The smallest part that can
- * fail, one memory module of the 48 that a node may have, is more. Equal texts do, too. */
+/* Whether healthy nodes of one kind may differ so: within one part in 64. The smallest part that can fail, one memory
+ * module of the 48 that a node may have, is more. Equal texts do, too. */
 static bool is_almost(struct rc_str one, struct rc_str other)
 {
-    uint64_t a, b, high, unit, other_unit;
+    uint64_t a = read_amount(one);
+    uint64_t b = read_amount(other);
+    uint64_t high = a > b ? a : b;
 
-    if (rc_str_eq(one, other))
-        return true;
-    if (!read_amount(one, &a, &unit) || !read_amount(other, &b, &other_unit))
-        return false;
-    unit = unit > other_unit ? unit : other_unit;
-    high = a > b ? a : b;
-    return high - (a < b ? a : b) <= (high / ROUGH_PART > unit ? high / ROUGH_PART : unit);
+    return rc_str_eq(one, other) || (high < UINT64_MAX && high - (a < b ? a : b) <= high / ROUGH_PART);
 }
 
 /* Amounts in their order, and after them what is none. */
 static int by_amount(const void *left, const void *right)
 {
-    const struct rc_member *a = left;
-    const struct rc_member *b = right;
-    uint64_t less, more, unit;
-    bool first = read_amount(a->text, &less, &unit);
-    bool second = read_amount(b->text, &more, &unit);
+    struct rc_str a = ((const struct rc_member *)left)->text;
+    struct rc_str b = ((const struct rc_member *)right)->text;
+    uint64_t less = read_amount(a);
+    uint64_t more = read_amount(b);
 
-    if (first != second)
-        return first ? -1 : 1;
-    if (first && less != more)
-        return less < more ? -1 : 1;
-    return rc_text_order(a->text, b->text);
+    return less != more ? (less < more ? -1 : 1) : rc_text_order(a, b);
 }
 
 /* Gives members with almost the same amount one value, that of the one in their middle. */

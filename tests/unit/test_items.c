@@ -55,9 +55,7 @@ static const struct launch_row things[] = {
     { TEXT("n1 0 0 has=memory:6400~MiB; n2 1 1 has=memory:6300~MiB; n3 2 2 has=memory:6400~MiB"), 3, 3, "",
       "a part in 64 less" },
     { TEXT("n1 0 0 has=memory:6400~MiB; n2 1 1 has=memory:6299~MiB; n3 2 2 has=memory:6400~MiB"), 3, 3,
-      "RC622 memory is '6299 MiB' on n2, '6400 MiB' on the other 2" ODD, "and a unit more" },
-    { TEXT("n1 0 0 has=memory:16~GiB; n2 1 1 has=memory:15~GiB; n3 2 2 has=memory:15~GiB"), 3, 3, "",
-      "the same, rounded" },
+      "RC622 memory is '6299 MiB' on n2, '6400 MiB' on the other 2" ODD, "and more" },
     { TEXT("n1 0 0 has=memory:16~GiB; n2 1 1 has=memory:16383~MiB; n3 2 2 has=memory:16383~MiB"), 3, 3, "",
       "in another unit" },
     { TEXT("n1 0 0 has=memory:1007~GiB; n2 1 1 has=memory:1006~GiB; n3 2 2 has=memory:944~GiB; n4 3 3 "
