@@ -109,10 +109,13 @@ static void check_machines(struct rc_checking *check, size_t at,
                            const char *cure)
 {
     size_t count = take_texts(check, at);
-    struct runs runs = find_runs(check->part, count, is_wrong);
+    struct runs runs;
 
+    for (size_t i = 0; i < count; i++)
+        check->part[i].number = check->part[i].roll->node;
+    runs = find_runs(check->part, count, is_wrong);
     if (runs.count > 0) {
-        const char *nodes = rc_name_nodes(&check->namer, runs.member, runs.length);
+        const char *nodes = rc_name_numbers(&check->namer, "node", runs.member, runs.length);
         const char *tasks = rc_name_tasks(&check->namer, runs.member, runs.length);
         const char *hosts = rc_name_hosts(&check->namer, runs.member, runs.length);
 

@@ -17,8 +17,6 @@ struct coverage {
     struct rc_range *twice; /* ranks that several have */
     size_t gaps;
     size_t twices;
-    uint32_t least; /* how many have a rank of `twice`; fewest and most */
-    uint32_t most;
 };
 
 static int by_place(const void *left, const void *right)
@@ -58,7 +56,6 @@ static bool find_coverage(struct rc_checking *check, uint32_t world, struct cove
     *coverage = (struct coverage){
         .gap = rc_checking_allocate(check, 2 * check->ranges, sizeof(*coverage->gap)),
         .twice = rc_checking_allocate(check, 2 * check->ranges, sizeof(*coverage->twice)),
-        .least = UINT32_MAX,
     };
     if (check->failed)
         return false;
@@ -68,11 +65,8 @@ static bool find_coverage(struct rc_checking *check, uint32_t world, struct cove
 
         if (next > at && often == 0 && at < world)
             coverage->gap[coverage->gaps++] = (struct rc_range){ at, (next < world ? next : world) - 1 };
-        if (next > at && often > 1) {
+        if (next > at && often > 1)
             coverage->twice[coverage->twices++] = (struct rc_range){ at, next - 1 };
-            coverage->least = often < coverage->least ? often : coverage->least;
-            coverage->most = often > coverage->most ? often : coverage->most;
-        }
         if (i < edges) {
             often += (uint32_t)edge[i].change;
             at = next;
@@ -119,16 +113,13 @@ static const char *name_involved(struct rc_checking *check, const struct coverag
 static void check_repeated(struct rc_checking *check, const struct coverage *ranks)
 {
     bool one = ranks->twices == 1 && ranks->twice->first == ranks->twice->last;
-    const char *times = "more than once";
 
     if (ranks->twices == 0)
         return;
-    if (ranks->least == ranks->most)
-        times = ranks->most == 2 ? "twice" : rc_format(&check->namer.text, "%u times", ranks->most);
     rc_checking_add(check, RC602,
-                    "%s come%s %s: on %s; every rank must be there once; start all tasks with one "
+                    "%s come%s more than once: on %s; every rank must be there once; start all tasks with one "
                     "launcher, or unset RANK and SLURM_PROCID where a script exports them",
-                    rc_name_ranges(&check->namer, "rank", ranks->twice, ranks->twices), one ? "s" : "", times,
+                    rc_name_ranges(&check->namer, "rank", ranks->twice, ranks->twices), one ? "s" : "",
                     name_involved(check, ranks));
 }
 
@@ -255,7 +246,7 @@ static void check_node_ranks(struct rc_checking *check)
             part[kept++] = part[i + k];
     }
     if (kept > 0) {
-        const char *nodes = rc_name_nodes(&check->namer, part, kept);
+        const char *nodes = rc_name_numbers(&check->namer, "node", part, kept);
         const char *tasks = rc_name_tasks(&check->namer, part, kept);
         const char *hosts = rc_name_hosts(&check->namer, part, kept);
 

@@ -345,13 +345,6 @@ const char *rc_name_tasks(struct rc_namer *namer, const struct rc_member *member
     return rc_name_ranges(namer, "task", namer->range, ranges);
 }
 
-const char *rc_name_nodes(struct rc_namer *namer, const struct rc_member *member, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        namer->range[i] = (struct rc_range){ member[i].roll->node, member[i].roll->node };
-    return rc_name_ranges(namer, "node", namer->range, count);
-}
-
 const char *rc_name_numbers(struct rc_namer *namer, const char *what, const struct rc_member *member, size_t count)
 {
     for (size_t i = 0; i < count; i++)

@@ -90,7 +90,6 @@ const char *rc_name_groups(struct rc_namer *namer, const struct rc_group *group,
 /* "task 3", "nodes 0-1,7"; sorts the ranges. */
 const char *rc_name_ranges(struct rc_namer *namer, const char *what, struct rc_range *range, size_t count);
 const char *rc_name_tasks(struct rc_namer *namer, const struct rc_member *member, size_t count);
-const char *rc_name_nodes(struct rc_namer *namer, const struct rc_member *member, size_t count);
 
 /* The numbers of the members: "tasks 0-1". */
 const char *rc_name_numbers(struct rc_namer *namer, const char *what, const struct rc_member *member, size_t count);

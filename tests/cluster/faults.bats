@@ -73,7 +73,7 @@ warns()
 # bats test_tags=series
 @test "RC602: a rank that comes twice" {
     changes 's/^tasks=.*/tasks=1/' n3
-    stops "RC602: rank 1 comes twice: on n[2-3]; every rank must be there once; start all tasks with one \
+    stops "RC602: rank 1 comes more than once: on n[2-3]; every rank must be there once; start all tasks with one \
 launcher, or unset RANK and SLURM_PROCID where a script exports them"
 }
 
