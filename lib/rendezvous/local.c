@@ -53,23 +53,28 @@ static bool is_own_users(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
 }
 
-static int open_socket(void)
+/* A socket that has the name, by bind, or is connected to it, by connect. */
+static int open_socket(const char *name, int (*use)(int fd, const struct sockaddr *address, socklen_t size))
 {
+    struct sockaddr_un address;
+    socklen_t size = address_of(name, &address);
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int rc;
 
-    return fd < 0 ? -errno : fd;
+    if (fd >= 0 && use(fd, (struct sockaddr *)&address, size) == 0)
+        return fd;
+    rc = -errno;
+    if (fd >= 0)
+        close(fd);
+    return rc;
 }
 
 int rc_local_listen(const char *name)
 {
-    struct sockaddr_un address;
-    socklen_t size = address_of(name, &address);
-    int fd = open_socket();
+    int fd = open_socket(name, bind);
     int rc;
 
-    if (fd < 0)
-        return fd;
-    if (bind(fd, (struct sockaddr *)&address, size) == 0 && listen(fd, SOMAXCONN) == 0)
+    if (fd < 0 || listen(fd, SOMAXCONN) == 0)
         return fd;
     rc = -errno;
     close(fd);
@@ -92,17 +97,13 @@ int rc_local_accept(int listener)
 
 int rc_local_call(const char *name, struct rc_str message, int64_t deadline, char *text, size_t size)
 {
-    struct sockaddr_un address;
-    socklen_t length = address_of(name, &address);
-    int fd = open_socket();
+    int fd = open_socket(name, connect);
     ssize_t n = 0;
     int rc = 0;
 
     if (fd < 0)
         return fd;
-    if (connect(fd, (struct sockaddr *)&address, length) < 0)
-        rc = -errno;
-    else if (!is_own_users(fd))
+    if (!is_own_users(fd))
         rc = -EPERM;
     else if (send(fd, message.p, message.n, MSG_NOSIGNAL) < 0)
         rc = -errno;

@@ -24,7 +24,6 @@ struct rc_server {
     struct rc_roll *rolls; /* the entries, in the order in which they came */
     char **texts;          /* that they are slices of */
     size_t count;
-    size_t room;
     uint32_t nodes; /* the lowest number of them that an entry has */
     struct rc_store *store;
     struct rc_arrivals arrivals;
@@ -86,13 +85,14 @@ bool rc_server_name(struct rc_server *server)
     return rc_callers_name(&server->callers);
 }
 
+/* The arrays grow whenever they have a power of two. */
 static bool make_room(struct rc_server *server)
 {
-    size_t room = server->room ? 2 * server->room : 16;
+    size_t room = server->count ? 2 * server->count : 1;
     struct rc_roll *rolls;
     char **texts;
 
-    if (server->count < server->room)
+    if (server->count & (server->count - 1))
         return true;
     rolls = realloc(server->rolls, room * sizeof(*rolls));
     if (rolls)
@@ -100,8 +100,6 @@ static bool make_room(struct rc_server *server)
     texts = realloc(server->texts, room * sizeof(*texts));
     if (texts)
         server->texts = texts;
-    if (rolls && texts)
-        server->room = room;
     return rolls && texts;
 }
 

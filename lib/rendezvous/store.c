@@ -97,32 +97,6 @@ static struct item *find_item(struct rc_store *store, struct rc_str key)
     return item;
 }
 
-static void say_full(struct rc_store_answer *answer)
-{
-    snprintf(answer->head, sizeof(answer->head), BEGIN "full\n");
-}
-
-static void say_number(struct rc_store_answer *answer, uint64_t number, struct rc_str value)
-{
-    snprintf(answer->head, sizeof(answer->head), BEGIN "%llu\n", (unsigned long long)number);
-    answer->value = value;
-}
-
-static void put_value(struct rc_store *store, struct item *item, struct rc_str value, struct rc_store_answer *answer)
-{
-    if (item->value.p) {
-        say_number(answer, 0, item->value);
-        return;
-    }
-    item->value = copy_text(store, value, 0);
-    if (!item->value.p) {
-        say_full(answer);
-        return;
-    }
-    say_number(answer, 1, RC_ABSENT);
-    answer->waiting = &item->waiting;
-}
-
 bool rc_store_is_question(struct rc_str text)
 {
     return rc_str_starts(text, BEGIN);
@@ -136,23 +110,29 @@ bool rc_store_ask(struct rc_store *store, struct rc_str question, struct rc_stor
     struct rc_str begin = rc_str_split(line, ' ', &line);
     struct rc_str what = rc_str_split(line, ' ', &line);
     bool puts = rc_str_is(what, "put");
-    bool gets = rc_str_is(what, "get");
+    bool counts = rc_str_is(what, "count");
+    bool was_there;
     struct item *item;
 
-    if (!rc_str_is(begin, "store") || !(puts || gets || rc_str_is(what, "count")) || !rc_store_is_key(line) ||
+    if (!rc_str_is(begin, "store") || !(puts || counts || rc_str_is(what, "get")) || !rc_store_is_key(line) ||
         !value.p || value.n > (puts ? RC_STORE_VALUE_MAX : 0))
         return false;
     item = find_item(store, line);
-    if (!item)
-        say_full(&made);
-    else if (puts)
-        put_value(store, item, value, &made);
-    else if (!gets)
-        say_number(&made, item->count++, RC_ABSENT);
-    else if (item->value.p)
-        say_number(&made, 0, item->value);
-    else
+    was_there = item && item->value.p;
+    if (item && puts && !was_there)
+        item->value = copy_text(store, value, 0);
+    if (!item || (puts && !item->value.p)) {
+        snprintf(made.head, sizeof(made.head), BEGIN "full\n");
+    } else if (counts) {
+        snprintf(made.head, sizeof(made.head), BEGIN "%llu\n", (unsigned long long)item->count++);
+    } else if (was_there) {
+        snprintf(made.head, sizeof(made.head), BEGIN "0\n");
+        made.value = item->value;
+    } else {
         made.waiting = &item->waiting;
+        if (puts)
+            snprintf(made.head, sizeof(made.head), BEGIN "1\n");
+    }
     *answer = made;
     return true;
 }

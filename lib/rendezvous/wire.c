@@ -218,12 +218,10 @@ int rc_listen(uint16_t first, uint16_t last, uint16_t *port)
     uint32_t start = (uint32_t)rc_milliseconds() % span;
     int fd = -EADDRINUSE;
 
-    /* many steps of one host share the range: not all of them begin at its beginning */
-    for (uint32_t i = 0; fd == -EADDRINUSE && i < span; i++)
-        fd = listen_at((uint16_t)(first + (start + i) % span), RC_PORT_EXCLUSIVE);
-    /* a server that has ended leaves its port in TIME_WAIT for a minute, and a small range is soon full of those */
-    for (uint32_t i = 0; fd == -EADDRINUSE && i < span; i++)
-        fd = listen_at((uint16_t)(first + (start + i) % span), RC_PORT_SHARED);
+    /* Many steps of one host share the range: not all of them begin at its beginning. A server that has ended leaves
+     * its port in TIME_WAIT for a minute, and a small range is soon full of those: they come last. */
+    for (uint32_t i = 0; fd == -EADDRINUSE && i < 2 * span; i++)
+        fd = listen_at((uint16_t)(first + (start + i) % span), i < span ? RC_PORT_EXCLUSIVE : RC_PORT_SHARED);
     if (fd >= 0)
         *port = rc_port_number(fd);
     return fd;
