@@ -84,16 +84,11 @@ static bool is_for_this_launch(const struct rc_result *result, uint32_t nodes, s
 
 static bool find_server_of_srun(const struct rc_result *result, uint32_t nodes, struct rc_discovery *discovery)
 {
-    char text[RC_DISCOVERY_TEXT];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_arena server = { .base = discovery->endpoint, .size = sizeof(discovery->endpoint) };
+    struct rc_arena arena = { .base = discovery->endpoint, .size = sizeof(discovery->endpoint) };
     struct rc_endpoint endpoint;
     struct rc_str step;
 
-    if (!rc_endpoint_of_srun(&result->env, &endpoint, &step, &arena) || !is_for_this_launch(result, nodes, step))
-        return false;
-    rc_endpoint_write(&endpoint, &server);
-    return !server.full;
+    return rc_endpoint_of_srun(&result->env, &endpoint, &step, &arena) && is_for_this_launch(result, nodes, step);
 }
 
 /* Unknown numbers are those of a launch that says little of itself, by hand. */

@@ -77,8 +77,8 @@ bool rc_endpoint_read(struct rc_str text, struct rc_endpoint *endpoint);
 const char *rc_endpoint_write(const struct rc_endpoint *endpoint, struct rc_arena *arena);
 
 /* srun's rendezvous server, as the environment of a task names it, and the step
- * that it serves, "JOB.STEP". The hosts are text in the arena. False, with nothing
- * written, where the environment names none. */
+ * that it serves, "JOB.STEP". The arena gets the endpoint's text. False, with *endpoint and *step
+ * untouched, where the environment names none. */
 bool rc_endpoint_of_srun(const struct rc_env *env, struct rc_endpoint *endpoint, struct rc_str *step,
                          struct rc_arena *arena);
 

@@ -161,10 +161,10 @@ static void add_variables(struct rc_checking *check, const struct rc_str *name, 
                     count > 1 ? "" : "s");
 }
 
-static bool has_found(const struct rc_checking *check, enum rc_message_id id)
+bool rc_roll_found(const struct rc_messages *findings, enum rc_message_id id)
 {
-    for (unsigned i = 0; i < check->found.count; i++)
-        if (check->found.list[i].id == id)
+    for (unsigned i = 0; i < findings->count; i++)
+        if (findings->list[i].id == id)
             return true;
     return false;
 }
@@ -189,7 +189,7 @@ static void check_variables(struct rc_checking *check)
         for (n = 1; i + n < count && rc_str_eq(name, name_of(check->many[i + n].text)); n++)
             continue;
         if ((n == check->count && rc_member_run(&check->many[i], n) == n) ||
-            (rc_str_is(name, "MASTER_ADDR") && has_found(check, RC604)))
+            (rc_str_is(name, "MASTER_ADDR") && rc_roll_found(&check->found, RC604)))
             continue;
         if (different < VARIABLES_SHOWN + 2)
             differs[different] = name;

@@ -52,3 +52,5 @@ enum { RC_ITEM_LINES = 5 };
  * without memory or room in the arena. Takes O(n log n) for entries of n ranges in all. Thread safe. */
 bool rc_roll_check(const struct rc_roll *rolls, size_t count, const struct rc_roll_known *known,
                    struct rc_messages *findings, struct rc_blame *blame, struct rc_arena *arena);
+
+bool rc_roll_found(const struct rc_messages *findings, enum rc_message_id id);

@@ -26,11 +26,7 @@ static struct sum add_up(const struct rc_roll *rolls, size_t count)
     struct sum sum = { .tasks = 0 };
 
     for (size_t i = 0; i < count; i++) {
-        struct rc_str rest = rolls[i].tasks;
-        uint32_t first, last;
-
-        while (rc_roll_next_range(&rest, &first, &last))
-            sum.tasks += last - first + UINT64_C(1);
+        sum.tasks += rc_netorder_tasks(&rolls[i]);
         if (rolls[i].world > sum.world)
             sum.world = rolls[i].world;
         sum.asks_order = sum.asks_order || rolls[i].place.p;
@@ -81,14 +77,6 @@ static const struct rc_roll *find_first(const struct rc_answer *answer, const st
     return NULL;
 }
 
-static bool has_odd_node(const struct rc_messages *findings)
-{
-    for (unsigned i = 0; i < findings->count; i++)
-        if (findings->list[i].id == RC622)
-            return true;
-    return false;
-}
-
 struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t count, bool complete)
 {
     struct rc_verdict *verdict = more;
@@ -114,7 +102,7 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
     answer->stop = sum.has_dead || (first && first->busy.p) ||
                    (verdict->check == RC_CHECK_STOP && answer->findings.has_error) ||
                    (verdict->check == RC_CHECK_STRICT && answer->findings.count > 0) ||
-                   (verdict->same == RC_CHECK_STOP && has_odd_node(&answer->findings));
+                   (verdict->same == RC_CHECK_STOP && rc_roll_found(&answer->findings, RC622));
     /* a launch that is not complete does without: a node that has not answered will not hear of it */
     answer->port = complete && first ? first->port : 0;
     answer->own = complete && first ? first->own : RC_ABSENT;
