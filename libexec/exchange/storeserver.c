@@ -8,7 +8,7 @@
  *
  * It ends ten seconds after the task that keeps it: one that comes late finds
  * what a short-lived rank 0 has left, and a task's next program the store of the
- * one before, which it takes over. Earlier, where both are gone that started the
+ * one before, which it takes over once that has ended. Earlier, where both are gone that started the
  * task, its parent and the parent's: the launcher is one of them. Where other
  * nodes know of the store, for whom there cannot be another one, the ten seconds
  * begin when the task's parent has ended, too.
@@ -36,7 +36,7 @@
 #include "rendezvous/wire.h"
 #include "system/node.h"
 
-enum { OWNERS = 8, FAREWELL_MS = 10000, TICK_MS = 200, PATIENCE_MS = 1000, INPUT_SIZE = 1024, TEXT_SIZE = 4096 };
+enum { FAREWELL_MS = 10000, TICK_MS = 200, PATIENCE_MS = 1000, INPUT_SIZE = 1024, TEXT_SIZE = 4096 };
 
 /* A process whose end matters: by a descriptor, where the kernel has them (5.3). */
 struct watched {
@@ -54,7 +54,7 @@ struct request {
 
 struct store {
     struct request request;
-    struct watched owner[OWNERS]; /* the latest, and those before who are still there */
+    struct watched owner;
     struct watched launcher;
     struct watched outer; /* the launcher's own parent */
     int caller;           /* the listening socket of the name */
@@ -83,22 +83,12 @@ static bool is_there(const struct watched *who)
     return who->pid > 0 && (kill((pid_t)who->pid, 0) == 0 || errno == EPERM);
 }
 
-static bool is_owned(const struct store *store)
-{
-    for (int i = 0; i < OWNERS; i++)
-        if (is_there(&store->owner[i]))
-            return true;
-    return false;
-}
-
-/* A forked child of a task keeps the store together with its parent, which may outlive it. */
+/* The first process stays the owner as long as it is there: a forked child of a task ends before the task does. */
 static void watch_owner(struct store *store, uint32_t owner, uint32_t launcher)
 {
-    int place = 0;
-
-    while (place < OWNERS - 1 && store->owner[place].pid != owner && is_there(&store->owner[place]))
-        place++;
-    watch_process(&store->owner[place], owner);
+    if (is_there(&store->owner))
+        return;
+    watch_process(&store->owner, owner);
     watch_process(&store->launcher, launcher);
     watch_process(&store->outer, rc_process_parent(launcher));
 }
@@ -142,7 +132,7 @@ static bool is_over(struct store *store, int64_t *farewell)
 {
     bool launched = is_there(&store->launcher);
 
-    if (is_owned(store)) {
+    if (is_there(&store->owner)) {
         *farewell = INT64_MAX;
         return false;
     }
@@ -160,18 +150,11 @@ static void *attend_owners(void *more)
     int64_t farewell = INT64_MAX;
 
     while (!is_over(store, &farewell)) {
-        struct pollfd p[1 + OWNERS] = { { .fd = store->caller, .events = POLLIN } };
-        bool tick = !is_owned(store);
+        /* poll would report an owner that has ended again and again */
+        int owner = is_there(&store->owner) ? store->owner.fd : -1;
+        struct pollfd p[] = { { .fd = store->caller, .events = POLLIN }, { .fd = owner, .events = POLLIN } };
 
-        for (int i = 0; i < OWNERS; i++) {
-            const struct watched *owner = &store->owner[i];
-            bool there = is_there(owner);
-
-            /* poll would report one that has ended again and again */
-            p[1 + i] = (struct pollfd){ .fd = there ? owner->fd : -1, .events = POLLIN };
-            tick = tick || (there && owner->fd < 0);
-        }
-        if (poll(p, 1 + OWNERS, tick ? TICK_MS : -1) > 0 && p[0].revents)
+        if (poll(p, 2, owner < 0 ? TICK_MS : -1) > 0 && p[0].revents)
             answer_callers(store);
     }
     close(store->caller);
@@ -244,7 +227,7 @@ static int publish_endpoint(struct store *store, const char *token, uint16_t por
 
 int exchange_start_store(void)
 {
-    static struct store store = { .launcher = { .fd = -1 }, .outer = { .fd = -1 } };
+    static struct store store = { .owner = { .fd = -1 }, .launcher = { .fd = -1 }, .outer = { .fd = -1 } };
     char token[RC_WIRE_TOKEN + 1];
     struct rc_server *server;
     uint16_t port;
@@ -252,8 +235,6 @@ int exchange_start_store(void)
     int listener;
     int rc;
 
-    for (int i = 0; i < OWNERS; i++)
-        store.owner[i].fd = -1;
     if (!read_request(&store.request))
         return exchange_fail("the request", "cannot be read");
     store.caller = rc_local_listen(store.request.name);
