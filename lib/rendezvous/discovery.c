@@ -268,16 +268,16 @@ static int ask_pmix_server(const struct rc_discovery *discovery, int64_t deadlin
 
 int rc_discovery_open(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
 {
+    if (discovery->is_root)
+        return open_own_store(discovery, deadline, text);
     switch (discovery->kind) {
     case RC_DISCOVERY_SRUN:
         memcpy(text, discovery->endpoint, RC_DISCOVERY_TEXT);
         return 0;
     case RC_DISCOVERY_NODE:
-        return discovery->is_root ? open_own_store(discovery, deadline, text)
-                                  : hear_from_root(discovery, deadline, text);
+        return hear_from_root(discovery, deadline, text);
     case RC_DISCOVERY_PMIX:
-        return discovery->is_root ? open_own_store(discovery, deadline, text)
-                                  : ask_pmix_server(discovery, deadline, text);
+        return ask_pmix_server(discovery, deadline, text);
     case RC_DISCOVERY_NONE:
         break;
     }

@@ -150,17 +150,6 @@ static void add_variable(struct rc_checking *check, struct rc_str name)
     rc_checking_blame_odd(check, check->part, check->count, &shown[0]);
 }
 
-/* What differs beyond those. */
-static void add_variables(struct rc_checking *check, const struct rc_str *name, size_t count)
-{
-    const char *names = rc_format(&check->namer.text, count > 1 ? "%pS, %pS" : "%pS", &name[0], &name[1]);
-
-    if (count > 2)
-        names = rc_format(&check->namer.text, "%s and %llu more", names, (unsigned long long)(count - 2));
-    rc_checking_add(check, RC609, "%s differ%s, too; set each alike on all nodes, or on none", names,
-                    count > 1 ? "" : "s");
-}
-
 bool rc_roll_found(const struct rc_messages *findings, enum rc_message_id id)
 {
     for (unsigned i = 0; i < findings->count; i++)
@@ -171,7 +160,7 @@ bool rc_roll_found(const struct rc_messages *findings, enum rc_message_id id)
 
 static void check_variables(struct rc_checking *check)
 {
-    struct rc_str differs[VARIABLES_SHOWN + 2];
+    struct rc_str next = RC_ABSENT; /* the first that is not shown */
     size_t different = 0;
     size_t count = 0;
     size_t n;
@@ -191,14 +180,18 @@ static void check_variables(struct rc_checking *check)
         if ((n == check->count && rc_member_run(&check->many[i], n) == n) ||
             (rc_str_is(name, "MASTER_ADDR") && rc_roll_found(&check->found, RC604)))
             continue;
-        if (different < VARIABLES_SHOWN + 2)
-            differs[different] = name;
-        different++;
+        if (++different <= VARIABLES_SHOWN)
+            add_variable(check, name);
+        else if (!next.p)
+            next = name;
     }
-    for (size_t i = 0; i < different && i < VARIABLES_SHOWN; i++)
-        add_variable(check, differs[i]);
-    if (different > VARIABLES_SHOWN)
-        add_variables(check, &differs[VARIABLES_SHOWN], different - VARIABLES_SHOWN);
+    if (next.p) {
+        size_t more = different - VARIABLES_SHOWN - 1;
+
+        rc_checking_add(check, RC609, "%pS%s, too; set each alike on all nodes, or on none", &next,
+                        more ? rc_format(&check->namer.text, " and %llu more differ", (unsigned long long)more)
+                             : " differs");
+    }
 }
 
 /* Adds a finding unless all members that have such a text have the same. */

@@ -151,7 +151,7 @@ static const struct launch_row rows[] = {
       "RC609 A is '1' for task 0 on n1, unset for task 1 on n2" ALIKE
       "\nRC609 B is '1' for task 0 on n1, unset for task 1 on n2" ALIKE
       "\nRC609 C is '1' for task 0 on n1, unset for task 1 on n2" ALIKE
-      "\nRC609 D, E and 2 more differ, too; set each alike on all nodes, or on none",
+      "\nRC609 D and 3 more differ, too; set each alike on all nodes, or on none",
       "many variables" },
 
     { TEXT("n1 0 0-3; n2 1 4-7; n3 0 0-3 scope=slurm:41.0"), 2, 8,
