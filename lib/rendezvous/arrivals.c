@@ -64,9 +64,9 @@ static const char *name_hosts(const bool *come, uint32_t all, uint32_t missing, 
     return rc_format(&namer->text, " on %s", hosts);
 }
 
-/* Returns "tasks 2-3 on n2", text of the namer: the `missing` of `all` that have not come, at least one. Without the hosts
- * where a roll does not have the nodes of them all; else *one gets the name of one of the hosts, without a domain, as
- * Slurm takes it. NULL without memory. */
+/* Returns "tasks 2-3 on n2", text of the namer: the `missing` of `all` that have not come, at least one. Without the
+ * hosts where a roll does not have the nodes of them all; else *one gets the name of one of the hosts, without a
+ * domain, as Slurm takes it. NULL without memory. */
 static const char *name_missing(const char *what, const bool *come, uint32_t all, uint32_t missing,
                                 const struct rc_roll *rolls, size_t count, struct rc_namer *namer, struct rc_str *one)
 {

@@ -8,14 +8,7 @@
 #include "resolve/options.h"
 #include "roll/roll.h"
 
-/* What a task's rollcall asks rollcall-exchange to do: a few lines, a blank one, the node's entry.
- *
- *   transport=srun       or pmix
- *   endpoint=TOKEN PORT HOST...   of srun's server; with pmix the nodes find it there
- *   root=1               this is the node of RANK 0
- *   seconds=10           deadline
- *   check=stop           off, warn or stop: what an error in the roll call does
- *   same=warn            likewise, what a node does that is not like the others: off, and it does not say what it has
+/* What a task's rollcall asks rollcall-exchange to do: a line for each member, a blank one, the node's entry.
  *
  * A pipe carries them, because every user can read a command line. The
  * program writes RC_EXCHANGE_SENT as soon as the others may count on this node. Then it writes an answer
@@ -27,11 +20,11 @@ enum rc_transport { RC_TRANSPORT_NONE, RC_TRANSPORT_PMIX, RC_TRANSPORT_SRUN };
 
 struct rc_request {
     enum rc_transport transport;
-    struct rc_endpoint endpoint;
-    uint32_t root; /* 1 or 0 */
-    uint32_t seconds;
-    enum rc_check check;
-    enum rc_check same;
+    struct rc_endpoint endpoint; /* of srun's server; with PMIx the nodes find it there */
+    uint32_t root;               /* 1: this is the node of RANK 0; or 0 */
+    uint32_t seconds;            /* deadline */
+    enum rc_check check;         /* what an error in the roll call does */
+    enum rc_check same; /* what a node does that is not like the others; off: it does not even say what it has */
     struct rc_str entry;
 };
 
@@ -41,10 +34,7 @@ const char *rc_request_write(const struct rc_request *request, struct rc_arena *
 /* Slices of the text. False where something is missing or is not what it should be. */
 bool rc_request_read(struct rc_str text, struct rc_request *request);
 
-/* One node's session with the others: the port that it holds, the program that speaks for it, and
- * what that brings back.
- *
- * Used by what speaks for the node's tasks: the plugin (spank/meet.c), the command (cli/meet.c). */
+/* One node's session with the others, of what speaks for the node's tasks: spank/meet.c, cli/meet.c. */
 
 enum { RC_SESSION_TEXT = 65536 };
 
@@ -103,7 +93,7 @@ int rc_session_greet(const struct rc_endpoint *endpoint, const struct rc_env *en
 bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *hooks, struct rc_context *context,
                        struct rc_result *result, int *held);
 
-/* Reads what rollcall-exchange writes: an answer (roll.h), or one line failed=WHY or lost=WHY. Anything else is RC_LOST. */
+/* Reads what rollcall-exchange writes (above). Anything else is RC_LOST. */
 void rc_outcome_read(struct rc_str text, uint32_t node, struct rc_answer *answer, struct rc_outcome *outcome,
                      struct rc_arena *arena);
 

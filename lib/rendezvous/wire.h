@@ -91,11 +91,7 @@ bool rc_endpoint_is_own_step(const struct rc_env *env, struct rc_str step);
  * Its port goes into *port. Returns it or -errno. */
 int rc_listen(uint16_t first, uint16_t last, uint16_t *port);
 
-/* What plugin, command and library agree on with rollcall-exchange, which they start.
- *
- *   rollcall-exchange node                                   session.h on standard input
- *   rollcall-exchange server SETTINGS                        srun's rendezvous server
- *   rollcall-exchange store                                  a server for values alone */
+/* What plugin, command and library agree on with rollcall-exchange, which they start. */
 
 #define RC_EXCHANGE        "rollcall-exchange"
 #define RC_EXCHANGE_NODE   "node"

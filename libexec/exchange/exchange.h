@@ -50,15 +50,6 @@ struct rc_verdict {
  * for the nodes that are not the server's: the findings are the server's to print. */
 struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t count, bool complete);
 
-/* Reads a request from standard input:
- *   name=NAME       where to tell the node's processes
- *   owner=PID      of the task
- *   launcher=PID    its parent
- *   pmix=1          also tell the other nodes; or 0
- *   seconds=10      for that
- * and prints store=TOKEN PORT HOST..., once the store is there; or taken=NAME,
- * where another one has the name; or one line failed=WHY. Returns an exit status.
- *
- * A process that connects at the name says "read", or "own LAUNCHER" to be its owner from
- * now on, and gets TOKEN PORT HOST.... */
+/* Reads a request from standard input, and prints store=TOKEN PORT HOST..., once the store is there; or taken=NAME,
+ * where another one has the name; or one line failed=WHY. Returns an exit status. */
 int exchange_start_store(void);

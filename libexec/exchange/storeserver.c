@@ -45,11 +45,11 @@ struct watched {
 };
 
 struct request {
-    char name[RC_LOCAL_NAME];
-    uint32_t owner;
-    uint32_t launcher;
-    uint32_t pmix;
-    uint32_t seconds;
+    char name[RC_LOCAL_NAME]; /* where it tells the node's processes */
+    uint32_t owner;           /* the task */
+    uint32_t launcher;        /* its parent */
+    uint32_t pmix;            /* 1: it also tells the other nodes; or 0 */
+    uint32_t seconds;         /* for that */
 };
 
 struct store {
@@ -93,7 +93,7 @@ static void watch_owner(struct store *store, uint32_t owner, uint32_t launcher)
     watch_process(&store->outer, rc_process_parent(launcher));
 }
 
-/* "own 42": a task's next program, whose parent is 42. */
+/* "own 42": a task's next program, whose parent is 42. Others say "read". */
 static void take_owner(struct store *store, int fd, struct rc_str text)
 {
     struct ucred peer;
