@@ -39,13 +39,15 @@ static struct sum add_up(const struct rc_roll *rolls, size_t count)
     return sum;
 }
 
-/* Sorts a copy: the server keeps the entries in the order in which they came. */
-static void find_order(struct rc_answer *answer, const struct rc_roll *rolls, size_t count, bool complete,
-                       struct rc_arena *arena)
+/* The node rank of RANK 0's node: 0 where the nodes stay in the launcher's order. Sorts a copy: the server keeps the
+ * entries in the order in which they came. */
+static uint32_t find_order(struct rc_answer *answer, const struct rc_roll *rolls, size_t count, bool complete,
+                           struct rc_arena *arena)
 {
     struct rc_roll *sorted = malloc(count * sizeof(*sorted));
     const char *why = "out of memory";
     const char *order = NULL;
+    uint32_t first = 0;
 
     if (sorted) {
         memcpy(sorted, rolls, count * sizeof(*sorted));
@@ -58,23 +60,10 @@ static void find_order(struct rc_answer *answer, const struct rc_roll *rolls, si
 
         answer->order = rc_str(order);
         answer->first = rc_str(rc_format(arena, "%pS", &host));
+        first = sorted[0].node;
     }
     free(sorted);
-}
-
-/* The node of RANK 0, of nodes that ask for an order. NULL where it has not answered. */
-static const struct rc_roll *find_first(const struct rc_answer *answer, const struct rc_roll *rolls, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        uint32_t place = rolls[i].node;
-        uint32_t before;
-
-        if (answer->order.p && !rc_netorder_find(answer->order, rolls[i].node, &place, &before))
-            return NULL;
-        if (place == 0)
-            return &rolls[i];
-    }
-    return NULL;
+    return first;
 }
 
 struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t count, bool complete)
@@ -96,8 +85,11 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
     /* a task without an entry has asked no server, and computes its port */
     complete = complete && sum.tasks >= sum.world && !sum.has_absent && !sum.has_foreign;
     if (sum.asks_order) {
-        find_order(answer, rolls, count, complete, &arena);
-        first = find_first(answer, rolls, count);
+        uint32_t node = find_order(answer, rolls, count, complete, &arena);
+
+        first = NULL;
+        for (size_t i = 0; i < count && !first; i++)
+            first = rolls[i].node == node ? &rolls[i] : NULL;
     }
     answer->stop = sum.has_dead || (first && first->busy.p) ||
                    (verdict->check == RC_CHECK_STOP && answer->findings.has_error) ||
