@@ -304,10 +304,51 @@ static void check_all(struct rc_checking *check, const struct rc_roll_known *kno
             rc_checking_blame_dead(check, check->member[i].roll);
 }
 
+static void destroy(struct rc_checking *check)
+{
+    for (unsigned i = 0; i < check->arrays; i++)
+        free(check->array[i]);
+    free(check);
+}
+
+/* All entries as members, with room for what the checks need. NULL without memory. */
+static struct rc_checking *create(const struct rc_roll *rolls, size_t count, struct rc_blame *blame,
+                                  struct rc_arena *arena)
+{
+    struct rc_checking *check = calloc(1, sizeof(*check));
+    size_t users = 0;
+    size_t gpus = 0;
+    size_t many;
+
+    if (!check)
+        return NULL;
+    *check = (struct rc_checking){ .rolls = rolls, .all = count, .count = count, .blame = blame };
+    check->found.arena = arena;
+    for (size_t i = 0; i < count; i++) {
+        check->ranges += rc_str_pieces(rolls[i].tasks, ',');
+        users += rolls[i].user_count;
+        gpus += rolls[i].gpu_count;
+    }
+    many = count + users + gpus;
+    check->member = rc_checking_allocate(check, count, sizeof(*check->member));
+    check->part = rc_checking_allocate(check, count, sizeof(*check->part));
+    check->many = rc_checking_allocate(check, many, sizeof(*check->many));
+    check->namer.range = rc_checking_allocate(check, check->ranges + many, sizeof(*check->namer.range));
+    check->namer.host = rc_checking_allocate(check, many, sizeof(*check->namer.host));
+    if (check->failed) {
+        destroy(check);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++)
+        check->member[i].roll = &rolls[i];
+    rc_namer_reset(&check->namer);
+    return check;
+}
+
 bool rc_roll_check(const struct rc_roll *rolls, size_t count, const struct rc_roll_known *known,
                    struct rc_messages *findings, struct rc_blame *blame, struct rc_arena *arena)
 {
-    struct rc_checking *check = rc_checking_create(rolls, count, blame, arena);
+    struct rc_checking *check = create(rolls, count, blame, arena);
     size_t start = arena->used;
     bool done;
 
@@ -319,7 +360,7 @@ bool rc_roll_check(const struct rc_roll *rolls, size_t count, const struct rc_ro
         rc_message_add(findings, check->found.list[i].id, check->found.list[i].text);
     if (!done)
         arena->used = start;
-    rc_checking_destroy(check);
+    destroy(check);
     return done;
 }
 

@@ -25,46 +25,6 @@ void *rc_checking_allocate(struct rc_checking *check, size_t count, size_t size)
     return array;
 }
 
-void rc_checking_destroy(struct rc_checking *check)
-{
-    for (unsigned i = 0; i < check->arrays; i++)
-        free(check->array[i]);
-    free(check);
-}
-
-struct rc_checking *rc_checking_create(const struct rc_roll *rolls, size_t count, struct rc_blame *blame,
-                                       struct rc_arena *arena)
-{
-    struct rc_checking *check = calloc(1, sizeof(*check));
-    size_t users = 0;
-    size_t gpus = 0;
-    size_t many;
-
-    if (!check)
-        return NULL;
-    *check = (struct rc_checking){ .rolls = rolls, .all = count, .count = count, .blame = blame };
-    check->found.arena = arena;
-    for (size_t i = 0; i < count; i++) {
-        check->ranges += rc_str_pieces(rolls[i].tasks, ',');
-        users += rolls[i].user_count;
-        gpus += rolls[i].gpu_count;
-    }
-    many = count + users + gpus;
-    check->member = rc_checking_allocate(check, count, sizeof(*check->member));
-    check->part = rc_checking_allocate(check, count, sizeof(*check->part));
-    check->many = rc_checking_allocate(check, many, sizeof(*check->many));
-    check->namer.range = rc_checking_allocate(check, check->ranges + many, sizeof(*check->namer.range));
-    check->namer.host = rc_checking_allocate(check, many, sizeof(*check->namer.host));
-    if (check->failed) {
-        rc_checking_destroy(check);
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++)
-        check->member[i].roll = &rolls[i];
-    rc_namer_reset(&check->namer);
-    return check;
-}
-
 /* The list grows whenever it has a power of two. */
 static bool make_room(struct rc_blame *blame)
 {

@@ -32,12 +32,6 @@ struct rc_checking {
     unsigned arrays;
 };
 
-/* All entries as members, with room for what the checks need. NULL without memory; ends with rc_checking_destroy. */
-struct rc_checking *rc_checking_create(const struct rc_roll *rolls, size_t count, struct rc_blame *blame,
-                                       struct rc_arena *arena);
-
-void rc_checking_destroy(struct rc_checking *check);
-
 /* Zeroed memory for `count` of such a size and one more, which lives as long as *check. NULL, and failed, without. */
 void *rc_checking_allocate(struct rc_checking *check, size_t count, size_t size);
 
