@@ -45,7 +45,7 @@ static void raise_limit(void)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int rc_connections_open(struct rc_connections *connections, int listener, const char *token,
+int rc_connections_open(struct rc_connections *connections, int listener, int life, const char *token,
                         rc_connections_handle *handle, void *more)
 {
     int rc;
@@ -54,12 +54,14 @@ int rc_connections_open(struct rc_connections *connections, int listener, const 
     *connections = (struct rc_connections){
         .listener = listener,
         .epoll = epoll_create1(EPOLL_CLOEXEC),
-        .life = -1,
+        .life = life,
         .token = token,
         .handle = handle,
         .more = more,
     };
     rc = connections->epoll < 0 ? -errno : watch(connections, EPOLL_CTL_ADD, listener, EPOLLIN, connections);
+    if (rc == 0 && life >= 0)
+        rc = watch(connections, EPOLL_CTL_ADD, life, EPOLLIN, &connections->life);
     connections->again = rc_wire_pack(token, RC_STR(RC_SERVER_AGAIN), &connections->again_size);
     if (rc == 0 && !connections->again)
         rc = -ENOMEM;
@@ -86,12 +88,6 @@ void rc_connections_close(struct rc_connections *connections)
         close(connections->epoll);
     close(connections->listener);
     free(connections->again);
-}
-
-int rc_connections_set_life(struct rc_connections *connections, int life)
-{
-    connections->life = life;
-    return watch(connections, EPOLL_CTL_ADD, life, EPOLLIN, &connections->life);
 }
 
 static void listen_again(struct rc_connections *connections)

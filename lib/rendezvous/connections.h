@@ -104,14 +104,11 @@ struct rc_connections {
     size_t sent_away; /* how often it was sent */
 };
 
-/* Owns `listener` (of rc_listen) from now on, even on failure; the token stays the caller's. 0 or -errno. */
-int rc_connections_open(struct rc_connections *connections, int listener, const char *token,
+/* Owns `listener` (of rc_listen) from now on, even on failure; `life` and the token stay the caller's. 0 or -errno. */
+int rc_connections_open(struct rc_connections *connections, int listener, int life, const char *token,
                         rc_connections_handle *handle, void *more);
 
 void rc_connections_close(struct rc_connections *connections);
-
-/* 0 or -errno. */
-int rc_connections_set_life(struct rc_connections *connections, int life);
 
 /* Waits for events and handles them, once, at most until `until` (rc_milliseconds; INT64_MAX:
  * no limit). Returns false once the other end of `life` has said something, or is closed. */

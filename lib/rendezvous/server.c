@@ -36,7 +36,7 @@ struct rc_server {
 
 static rc_connections_handle handle_message;
 
-struct rc_server *rc_server_create(int listener, const char *token)
+struct rc_server *rc_server_create(int listener, int life, const char *token)
 {
     struct rc_server *server = calloc(1, sizeof(*server));
 
@@ -46,7 +46,7 @@ struct rc_server *rc_server_create(int listener, const char *token)
     server->first = -1;
     server->store = rc_store_create();
     if (!server->store ||
-        rc_connections_open(&server->connections, listener, server->token, handle_message, server) < 0) {
+        rc_connections_open(&server->connections, listener, life, server->token, handle_message, server) < 0) {
         rc_store_destroy(server->store);
         free(server);
         return NULL;
@@ -354,14 +354,13 @@ static bool has_callers(const struct rc_server *server)
     return connections->authenticated.first || connections->pending.first || connections->sent_away > 0;
 }
 
-int rc_server_run(struct rc_server *server, uint32_t seconds, int life, rc_server_decide *decide, void *more)
+int rc_server_run(struct rc_server *server, uint32_t seconds, rc_server_decide *decide, void *more)
 {
+    bool stays = server->connections.life >= 0;
     int64_t deadline = INT64_MAX;
     bool waits;
-    int rc = life >= 0 ? rc_connections_set_life(&server->connections, life) : 0;
+    int rc;
 
-    if (rc < 0)
-        return rc;
     while (!is_complete(server) && (server->first < 0 || rc_milliseconds() < deadline)) {
         if (server->first >= 0)
             deadline = server->first + seconds * INT64_C(1000);
@@ -371,10 +370,10 @@ int rc_server_run(struct rc_server *server, uint32_t seconds, int life, rc_serve
     rc = answer_all(server, decide, more);
     if (rc < 0)
         return rc;
-    deadline = life >= 0 ? INT64_MAX : rc_milliseconds() + FAREWELL_MS;
+    deadline = stays ? INT64_MAX : rc_milliseconds() + FAREWELL_MS;
     /* the last round is for one who has come meanwhile */
     do
-        waits = life >= 0 || has_callers(server);
+        waits = stays || has_callers(server);
     while (serve_round(server, waits ? deadline : 0) && (waits || has_callers(server)) && rc_milliseconds() < deadline);
     return 0;
 }

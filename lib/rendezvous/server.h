@@ -15,17 +15,14 @@
  * As long as it runs it also keeps the store of the launch's tasks (store.h), and
  * counts which tasks have reached init_process_group (below).
  *
- * A listening TCP socket, a token that every message must carry (wire.h), and
- * one loop. A connection without the token costs a few hundred bytes and a
- * descriptor until it has been silent for RC_CONNECTIONS_PATIENCE seconds. Where there are
- * fewer descriptors than clients, those who wait for a reply are asked to come again
- * (connections.h). Entries that cannot be read are refused. */
+ * A listening TCP socket, a token that every message must carry (wire.h), and one loop (connections.h). Entries that
+ * cannot be read are refused. */
 
 struct rc_server;
 
-/* listener: of rc_listen, owned by the server from now on; token is copied.
- * NULL without memory. */
-struct rc_server *rc_server_create(int listener, const char *token);
+/* listener: of rc_listen, owned by the server from now on; life: a descriptor whose other end holds the server, or -1;
+ * token is copied. NULL without memory or descriptors. */
+struct rc_server *rc_server_create(int listener, int life, const char *token);
 void rc_server_destroy(struct rc_server *server);
 
 /* The entry of the server's own node, which has no connection. False if it cannot be read. */
@@ -48,11 +45,10 @@ typedef struct rc_str rc_server_decide(void *more, const struct rc_roll *rolls, 
 
 /* Takes entries until there are as many as they say that there are nodes, but
  * no longer than `seconds` after the first of them; then has an answer made (`decide` NULL: a refusal) and
- * gives it to all. Then, with a descriptor `life`, goes on giving the same
+ * gives it to all. Then, with a `life`, goes on giving the same
  * answer to latecomers until that is closed at its other end (before there is
- * an answer, too, that ends everything); without (-1) returns when all have
- * their answer. 0, or -errno for what makes a server impossible (out of descriptors). */
-int rc_server_run(struct rc_server *server, uint32_t seconds, int life, rc_server_decide *decide, void *more);
+ * an answer, too, that ends everything); without, returns when all have their answer. 0 or -ENOMEM. */
+int rc_server_run(struct rc_server *server, uint32_t seconds, rc_server_decide *decide, void *more);
 
 /* Which tasks of a step have reached init_process_group, and which have not when it is time to ask.
  *

@@ -123,7 +123,7 @@ static int receive_all(const struct rc_request *request)
     if (rc < 0)
         return exchange_fail("a socket", strerror(-rc));
     endpoint = exchange_write_endpoint(token, port, &arena);
-    server = rc_server_create(listener, token);
+    server = rc_server_create(listener, -1, token);
     if (!server)
         return exchange_fail("the rendezvous server", strerror(ENOMEM));
     print_sent();
@@ -134,9 +134,8 @@ static int receive_all(const struct rc_request *request)
     verdict.check = request->check;
     verdict.same = request->same;
     verdict.seconds = request->seconds;
-    rc = rc_server_add(server, request->entry)
-             ? rc_server_run(server, request->seconds, -1, rc_verdict_decide, &verdict)
-             : -EPROTO;
+    rc = rc_server_add(server, request->entry) ? rc_server_run(server, request->seconds, rc_verdict_decide, &verdict)
+                                               : -EPROTO;
     if (rc == 0)
         fputs(rc_answer_write(&verdict.answer, &arena), stdout);
     rc_server_destroy(server);

@@ -103,11 +103,11 @@ static int serve_srun(const struct rc_server_settings *settings)
     /* standard error may be a pipe whose reader has gone */
     signal(SIGPIPE, SIG_IGN);
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
-    server = rc_server_create(RC_SERVER_LISTENER, token);
+    server = rc_server_create(RC_SERVER_LISTENER, RC_SERVER_LIFE, token);
     if (!server)
         return 1;
     rc_server_watch(server, settings, SILENCE_SECONDS, print_finding);
-    rc = rc_server_run(server, settings->seconds, RC_SERVER_LIFE, decide_and_say, &verdict);
+    rc = rc_server_run(server, settings->seconds, decide_and_say, &verdict);
     rc_server_destroy(server);
     return rc < 0;
 }

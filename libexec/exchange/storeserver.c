@@ -166,20 +166,18 @@ static void *attend_owners(void *more)
 static void stay_behind(struct store *store, struct rc_server *server)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    int life[2];
     pthread_t thread;
 
     setsid();
     for (int fd = 0; fd <= STDERR_FILENO; fd++)
         dup2(null, fd);
-    if (chdir("/") < 0 || pipe2(life, O_CLOEXEC) < 0)
+    if (chdir("/") < 0)
         return;
-    store->end = life[1];
     watch_owner(store, store->request.owner, store->request.launcher);
     if (pthread_create(&thread, NULL, attend_owners, store) != 0)
         return;
     /* its nodes have done without a roll call, or hold it elsewhere */
-    rc_server_run(server, 0, life[0], NULL, NULL);
+    rc_server_run(server, 0, NULL, NULL);
 }
 
 static bool take_name(struct rc_str value, void *to)
@@ -233,6 +231,7 @@ int exchange_start_store(void)
     uint16_t port;
     pid_t child;
     int listener;
+    int life[2];
     int rc;
 
     if (!read_request(&store.request))
@@ -244,9 +243,12 @@ int exchange_start_store(void)
     }
     listener = store.caller < 0 ? store.caller : rc_listen(0, 0, &port);
     rc = listener < 0 ? listener : rc_wire_new_token(token);
+    if (rc == 0 && pipe2(life, O_CLOEXEC) < 0)
+        rc = -errno;
     if (rc < 0)
         return exchange_fail("a socket", strerror(-rc));
-    server = rc_server_create(listener, token);
+    store.end = life[1];
+    server = rc_server_create(listener, life[0], token);
     if (!server)
         return exchange_fail("the store", strerror(ENOMEM));
     rc = publish_endpoint(&store, token, port);

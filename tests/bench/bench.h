@@ -34,9 +34,8 @@ static inline double bench_processor(const struct rusage *usage)
            (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
 }
 
-static inline void bench_forget(void *more, enum rc_message_id id, const char *text)
+static inline void bench_forget(enum rc_message_id id, const char *text)
 {
-    (void)more;
     (void)id;
     (void)text;
 }
@@ -57,11 +56,11 @@ static inline bool bench_open(struct bench_server *server, uint32_t descriptors,
         close(ends[1]);
         if (descriptors && setrlimit(RLIMIT_NOFILE, &limit) < 0)
             _exit(2);
-        own = rc_server_create(listener, server->token);
+        own = rc_server_create(listener, ends[0], server->token);
         if (!own)
             _exit(3);
-        rc_server_watch(own, BENCH_SECONDS, 0, bench_forget, NULL);
-        _exit(rc_server_run(own, BENCH_SECONDS, ends[0], decide, more) < 0);
+        rc_server_watch(own, &(struct rc_server_settings){ .watch_seconds = BENCH_SECONDS }, 0, bench_forget);
+        _exit(rc_server_run(own, BENCH_SECONDS, decide, more) < 0);
     }
     close(listener);
     close(ends[0]);

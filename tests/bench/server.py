@@ -17,10 +17,7 @@ if child == 0:
     os.close(mine)
     for i, fd in enumerate(fds):
         os.dup2(fd, 3 + i, inheritable=True)
-    # a baseline may be older than this form
-    usage = subprocess.run([program], stderr=subprocess.PIPE, check=False).stderr
-    settings = ["seconds=60 check=warn"] if b"SETTINGS" in usage else ["60", "warn"]
-    os.execve(program, [program, "server", *settings], {"ROLLCALL_TOKEN": TOKEN})
+    os.execve(program, [program, "server", "seconds=60 check=warn"], {"ROLLCALL_TOKEN": TOKEN})
 os.close(life)
 done = subprocess.run(command, env={**os.environ, "SLURM_ROLLCALL_SERVER": f"{TOKEN} {listener.getsockname()[1]} 42.0"})
 os.close(mine)

@@ -230,12 +230,12 @@ void fuzz_one(struct rc_str input)
     CHECK(pipe(life) == 0);
     begin_world(input, life[1]);
     verdict = (struct rc_verdict){ .check = (enum rc_check)(number[0] % (RC_CHECK_STRICT + 1)), .seconds = number[1] };
-    server = rc_server_create(listen_somewhere(), TOKEN);
+    server = rc_server_create(listen_somewhere(), life[0], TOKEN);
     CHECK(server != NULL);
     settings.watch_seconds = number[2];
     settings.nodes = number[2] % 2 ? 3 : 0;
     rc_server_watch(server, &settings, number[2], check_line);
-    CHECK(rc_server_run(server, number[1], life[0], rc_verdict_decide, &verdict) == 0);
+    CHECK(rc_server_run(server, number[1], rc_verdict_decide, &verdict) == 0);
     fuzz_check_messages(&verdict.answer.findings);
     rc_server_destroy(server);
     for (int i = 0; i < PEERS; i++)

@@ -70,12 +70,12 @@ static void run(int listener, const struct server_start *start, int life, int de
     if (start->descriptors)
         limit_descriptors(listener, start->descriptors);
     order = (struct order){ .decided = decided, .padding = start->padding, .stops = start->stops };
-    server = rc_server_create(listener, SERVER_TOKEN);
+    server = rc_server_create(listener, life, SERVER_TOKEN);
     if (!server || (start->own.n && !rc_server_add(server, start->own)))
         _exit(2);
     said_to = said;
     rc_server_watch(server, &settings, start->expected, say);
-    rc = rc_server_run(server, start->seconds ? start->seconds : LONG, life, start->decide ? start->decide : decide,
+    rc = rc_server_run(server, start->seconds ? start->seconds : LONG, start->decide ? start->decide : decide,
                        start->decide ? start->more : &order);
     rc_server_destroy(server);
     _exit(rc != 0 ? 3 : unit_open_descriptors() != before - 1 ? 4 : 0);
