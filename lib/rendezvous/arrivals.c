@@ -10,8 +10,6 @@
 #include "rendezvous/client.h"
 #include "roll/names.h"
 
-#define REACHED "reached="
-
 enum { ROLL_MS = 5000 };
 
 /* Counts the missing tasks of one node. */
@@ -108,11 +106,6 @@ bool rc_missing_ask(const struct rc_endpoint *server, const bool *come, uint32_t
     free(rolls);
     free(reply.text);
     return true;
-}
-
-bool rc_arrivals_is_one(struct rc_str text)
-{
-    return rc_str_starts(text, REACHED);
 }
 
 static bool read_arrival(struct rc_str text, uint32_t *task, uint32_t *tasks)

@@ -56,8 +56,6 @@ struct rc_server *rc_server_create(int listener, int life, const char *token)
 
 void rc_server_destroy(struct rc_server *server)
 {
-    if (!server)
-        return;
     rc_connections_close(&server->connections);
     rc_store_destroy(server->store);
     rc_arrivals_free(&server->arrivals);
@@ -269,7 +267,7 @@ static bool handle_message(void *more, struct rc_connection *connection)
         return reply_answer(server, connection);
     if (rc_store_is_question(text))
         return ask_store(server, connection) || refuse_release(server, connection);
-    if (rc_arrivals_is_one(text))
+    if (rc_str_starts(text, RC_SERVER_REACHED))
         return take_arrival(server, connection) || refuse_release(server, connection);
     return take_entry(server, connection);
 }

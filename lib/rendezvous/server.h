@@ -70,10 +70,7 @@ struct rc_arrivals {
     bool done;  /* there is nothing left to say */
 };
 
-/* Whether the text is of this kind, right or wrong. */
-bool rc_arrivals_is_one(struct rc_str text);
-
-/* Takes a text of this kind. `tasks` is how many the step has; 0: not known. Returns false,
+/* Takes a text that begins with RC_SERVER_REACHED. `tasks` is how many the step has; 0: not known. Returns false,
  * and changes nothing, for a malformed text, a task that the step does not have, and
  * without memory. */
 bool rc_arrivals_take(struct rc_arrivals *arrivals, struct rc_str text, uint32_t tasks, int64_t now);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "roll/names.h"
+
 #define BEGIN "store "
 
 struct item {
@@ -47,12 +49,7 @@ void rc_store_destroy(struct rc_store *store)
 
 static int by_key(const void *a, const void *b)
 {
-    struct rc_str left = ((const struct item *)a)->key;
-    struct rc_str right = ((const struct item *)b)->key;
-
-    if (left.n != right.n)
-        return left.n < right.n ? -1 : 1;
-    return memcmp(left.p, right.p, left.n);
+    return rc_text_order(((const struct item *)a)->key, ((const struct item *)b)->key);
 }
 
 bool rc_store_is_key(struct rc_str key)

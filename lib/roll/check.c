@@ -124,6 +124,18 @@ static void check_machines(struct rc_checking *check, size_t at,
     }
 }
 
+/* Adds a finding unless the members in check->part say the same, by their texts or by their numbers. */
+static bool differ(struct rc_checking *check, size_t count, bool by_number, enum rc_message_id id, const char *what,
+                   const char *cure, struct rc_group shown[RC_GROUPS_SHOWN])
+{
+    size_t groups = rc_group_find(check->part, count, shown);
+
+    if (groups < 2)
+        return false;
+    rc_checking_add(check, id, "%s %s; %s", what, rc_name_groups(&check->namer, shown, groups, by_number), cure);
+    return true;
+}
+
 enum { VARIABLES_SHOWN = 3 }; /* each in a line of its own */
 
 static struct rc_str name_of(struct rc_str variable)
@@ -137,17 +149,15 @@ static struct rc_str name_of(struct rc_str variable)
 static void add_variable(struct rc_checking *check, struct rc_str name)
 {
     struct rc_group shown[RC_GROUPS_SHOWN];
-    size_t groups;
 
     for (size_t i = 0; i < check->count; i++) {
         const struct rc_roll *roll = check->member[i].roll;
 
         check->part[i] = (struct rc_member){ roll, rc_roll_variable(roll, name), 0 };
     }
-    groups = rc_group_find(check->part, check->count, shown);
-    rc_checking_add(check, RC609, "%pS is %s; set it alike on all nodes, or on none", &name,
-                    rc_name_groups(&check->namer, shown, groups, false));
-    rc_checking_blame_odd(check, check->part, check->count, &shown[0]);
+    if (differ(check, check->count, false, RC609, rc_format(&check->namer.text, "%pS is", &name),
+               "set it alike on all nodes, or on none", shown))
+        rc_checking_blame_odd(check, check->part, check->count, &shown[0]);
 }
 
 bool rc_roll_found(const struct rc_messages *findings, enum rc_message_id id)
@@ -200,12 +210,9 @@ static void compare_texts(struct rc_checking *check, size_t at, enum rc_message_
 {
     struct rc_group shown[RC_GROUPS_SHOWN];
     size_t count = take_texts(check, at);
-    size_t groups = rc_group_find(check->part, count, shown);
 
-    if (groups < 2)
-        return;
-    rc_checking_add(check, id, "%s %s; %s", what, rc_name_groups(&check->namer, shown, groups, false), cure);
-    rc_checking_blame_odd(check, check->part, count, &shown[0]);
+    if (differ(check, count, false, id, what, cure, shown))
+        rc_checking_blame_odd(check, check->part, count, &shown[0]);
 }
 
 /* Adds a finding unless all members count alike. Returns the lowest count: so many there are, whichever is right. */
@@ -213,7 +220,6 @@ static uint32_t compare_numbers(struct rc_checking *check, size_t at, const char
 {
     struct rc_group shown[RC_GROUPS_SHOWN];
     uint32_t lowest = 0;
-    size_t groups;
 
     for (size_t i = 0; i < check->count; i++) {
         const struct rc_roll *roll = check->member[i].roll;
@@ -223,10 +229,7 @@ static uint32_t compare_numbers(struct rc_checking *check, size_t at, const char
         if (!lowest || number < lowest)
             lowest = number;
     }
-    groups = rc_group_find(check->part, check->count, shown);
-    if (groups > 1)
-        rc_checking_add(check, RC603, "%s %s; " RC_ONE_LAUNCHER, what,
-                        rc_name_groups(&check->namer, shown, groups, true));
+    differ(check, check->count, true, RC603, what, RC_ONE_LAUNCHER, shown);
     return lowest;
 }
 
@@ -235,12 +238,9 @@ static void check_scopes(struct rc_checking *check)
 {
     struct rc_group shown[RC_GROUPS_SHOWN];
     size_t count = take_texts(check, offsetof(struct rc_roll, scope));
-    size_t groups = rc_group_find(check->part, count, shown);
 
-    if (groups < 2)
+    if (!differ(check, count, false, RC610, "the launch is", RC_ONE_LAUNCHER, shown))
         return;
-    rc_checking_add(check, RC610, "the launch is %s; " RC_ONE_LAUNCHER,
-                    rc_name_groups(&check->namer, shown, groups, false));
     check->count = shown[0].count;
     memcpy(check->member, shown[0].member, check->count * sizeof(*check->member));
 }

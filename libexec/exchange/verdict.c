@@ -16,8 +16,7 @@ struct sum {
     uint32_t world;
     bool asks_order;              /* then each node holds a port, and one is to be the node of RANK 0 */
     bool has_dead;                /* a node whose tasks do not start: all others would wait for them in vain */
-    bool has_absent;              /* a node that does not hear the answer */
-    bool has_foreign;             /* a node that does not understand all of it */
+    bool has_deaf;                /* a node that does not hear the answer, or does not understand all of it */
     const struct rc_roll *holder; /* of the port, which is that of RANK 0; NULL: none */
 };
 
@@ -31,8 +30,7 @@ static struct sum add_up(const struct rc_roll *rolls, size_t count)
             sum.world = rolls[i].world;
         sum.asks_order = sum.asks_order || rolls[i].place.p;
         sum.has_dead = sum.has_dead || rolls[i].dead.p;
-        sum.has_absent = sum.has_absent || rolls[i].absent.p;
-        sum.has_foreign = sum.has_foreign || rolls[i].foreign;
+        sum.has_deaf = sum.has_deaf || rolls[i].absent.p || rolls[i].foreign;
         if (!sum.holder && rolls[i].port)
             sum.holder = &rolls[i];
     }
@@ -83,7 +81,7 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
     if (!rc_roll_check(rolls, count, &known, &answer->findings, NULL, &arena))
         rc_message_add(&answer->findings, RC611, "the nodes could not be compared: out of memory; the tasks start");
     /* a task without an entry has asked no server, and computes its port */
-    complete = complete && sum.tasks >= sum.world && !sum.has_absent && !sum.has_foreign;
+    complete = complete && sum.tasks >= sum.world && !sum.has_deaf;
     if (sum.asks_order) {
         uint32_t node = find_order(answer, rolls, count, complete, &arena);
 

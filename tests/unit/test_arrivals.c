@@ -74,7 +74,6 @@ UNIT_ROWS(refuses, "no arrival", wrong)
     struct rc_arrivals arrivals = { .seconds = 60 };
     struct rc_str text = unit_guard(row->input);
 
-    assert_true(rc_arrivals_is_one(text));
     assert_false(rc_arrivals_take(&arrivals, text, 4, 1));
     assert_int_equal(arrivals.tasks, 0);
     assert_int_equal(rc_arrivals_due(&arrivals), INT64_MAX);
@@ -82,15 +81,6 @@ UNIT_ROWS(refuses, "no arrival", wrong)
     assert_false(rc_arrivals_take(&arrivals, text, 0, 1));
     assert_int_equal(arrivals.count, 1);
     rc_arrivals_free(&arrivals);
-}
-
-UNIT_TEST(tells_kinds, "what is of this kind")
-{
-    assert_true(rc_arrivals_is_one(RC_STR("reached=0 1\n")));
-    assert_false(rc_arrivals_is_one(RC_STR("reached")));
-    assert_false(rc_arrivals_is_one(RC_STR("")));
-    assert_false(rc_arrivals_is_one(RC_STR("roll=1\n")));
-    assert_false(rc_arrivals_is_one(RC_STR("store get reached=\n")));
 }
 
 UNIT_TEST(all_in_time, "all in time")
