@@ -164,15 +164,15 @@ static bool hear_pending(struct rc_connections *connections, struct rc_connectio
     case RC_WIRE_WHOLE:
         break;
     }
-    connection->is_authenticated = true;
     rc_queue_join(&connections->authenticated, &connection->link);
     return connections->handle(connections->more, connection) && send_reply(connections, connection);
 }
 
 static void hear_connection(struct rc_connections *connections, struct rc_connection *connection)
 {
-    bool stays = connection->is_authenticated ? is_patient(connection) && send_reply(connections, connection)
-                                              : hear_pending(connections, connection);
+    bool stays = connection->link.queue == &connections->pending
+                     ? hear_pending(connections, connection)
+                     : is_patient(connection) && send_reply(connections, connection);
 
     if (!stays)
         rc_connections_drop(connections, connection);

@@ -76,7 +76,6 @@ struct rc_connection {
     size_t sent;     /* of the reply */
     int fd;
     int64_t since;
-    bool is_authenticated;
 };
 
 static inline struct rc_connection *rc_connection_of(struct rc_link *link)

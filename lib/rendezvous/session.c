@@ -269,19 +269,6 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
         rc_outcome_read(said, node, answer, outcome, arena);
 }
 
-/* Hands the order on to rc_resolve. */
-static void tell_order(const struct rc_outcome *outcome, struct rc_context *context)
-{
-    context->told.unordered = outcome->unordered[0] ? outcome->unordered : NULL;
-    context->told.order = (struct rc_ordered){ .host = RC_ABSENT };
-    if (outcome->ordered)
-        context->told.order = (struct rc_ordered){
-            .place = outcome->place,
-            .before = outcome->before,
-            .host = rc_str(outcome->first),
-        };
-}
-
 /* RC405 of a node that could not hold the port: it counts where RANK 0 is alone. */
 static void forget_port_error(const struct rc_outcome *outcome, const struct rc_context *context,
                               struct rc_result *result)
@@ -313,7 +300,12 @@ bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *
                       &node, outcome->why, &node);
     context->told.port = outcome->how == RC_MET ? outcome->port : 0;
     context->told.own = outcome->own[0] ? outcome->own : NULL;
-    tell_order(outcome, context);
+    context->told.unordered = outcome->unordered[0] ? outcome->unordered : NULL;
+    context->told.order = (struct rc_ordered){
+        .place = outcome->place,
+        .before = outcome->before,
+        .host = outcome->ordered ? rc_str(outcome->first) : RC_ABSENT,
+    };
     if (rc_resolve_again(context, result) != RC_RESOLVED)
         return false;
     if (!context->told.port || !(result->master.todo & RC_MASTER_HOLD)) {

@@ -75,28 +75,23 @@ static bool find_coverage(struct rc_checking *check, uint32_t world, struct cove
     return true;
 }
 
+static int by_overlap(const void *own, const void *other)
+{
+    const struct rc_range *a = own;
+    const struct rc_range *b = other;
+
+    return a->last < b->first ? -1 : a->first > b->last;
+}
+
 /* Whether the node has a rank that another has, too. */
 static bool has_rank_of_another(const struct coverage *coverage, const struct rc_roll *roll)
 {
     struct rc_str rest = roll->tasks;
-    uint32_t first;
-    uint32_t last;
+    struct rc_range own;
 
-    while (rc_roll_next_range(&rest, &first, &last)) {
-        size_t low = 0;
-        size_t high = coverage->twices;
-
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-
-            if (coverage->twice[middle].last < first)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low < coverage->twices && coverage->twice[low].first <= last)
+    while (rc_roll_next_range(&rest, &own.first, &own.last))
+        if (bsearch(&own, coverage->twice, coverage->twices, sizeof(own), by_overlap))
             return true;
-    }
     return false;
 }
 

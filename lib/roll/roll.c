@@ -23,7 +23,7 @@ void rc_item_put(struct rc_arena *arena, enum rc_item item, struct rc_str value)
         return;
     rc_format(arena, "has=%s ", item_rows[item].name);
     rc_join(arena);
-    rc_pairs_put_value(arena, value, RC_ITEM_VALUE_MAX);
+    rc_pairs_put_value(arena, value, RC_ROLL_TEXT_MAX);
 }
 
 struct rc_str rc_roll_variable(const struct rc_roll *roll, struct rc_str name)
@@ -120,7 +120,7 @@ static bool take_item(struct rc_str value, void *to)
 
     while (item < RC_ITEMS && !rc_str_is(name, item_rows[item].name))
         item++;
-    if (name.n == 0 || text.n == 0 || text.n > RC_ITEM_VALUE_MAX || (item < RC_ITEMS && roll->item[item].p))
+    if (name.n == 0 || text.n == 0 || text.n > RC_ROLL_TEXT_MAX || (item < RC_ITEMS && roll->item[item].p))
         return false;
     roll->has_items = true;
     if (item < RC_ITEMS)

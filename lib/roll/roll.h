@@ -62,8 +62,6 @@ enum {
 };
 
 /* What a node has, by kinds that are compared: items.def. */
-enum { RC_ITEM_VALUE_MAX = 255 }; /* bytes; a longer one is cut when it is written */
-
 enum rc_item {
 #define ROLLCALL_ITEM(name, compared, words) RC_ITEM_##name,
 #include "roll/items.def"

@@ -45,11 +45,11 @@ struct watched {
 };
 
 struct request {
-    char name[RC_LOCAL_NAME]; /* where it tells the node's processes */
-    uint32_t owner;           /* the task */
-    uint32_t launcher;        /* its parent */
-    uint32_t pmix;            /* 1: it also tells the other nodes; or 0 */
-    uint32_t seconds;         /* for that */
+    struct rc_str name; /* where it tells the node's processes */
+    uint32_t owner;     /* the task */
+    uint32_t launcher;  /* its parent */
+    uint32_t pmix;      /* 1: it also tells the other nodes; or 0 */
+    uint32_t seconds;   /* for that */
 };
 
 struct store {
@@ -180,29 +180,18 @@ static void stay_behind(struct store *store, struct rc_server *server)
     rc_server_run(server, 0, NULL, NULL);
 }
 
-static bool take_name(struct rc_str value, void *to)
-{
-    struct request *request = to;
-    struct rc_arena arena = { .base = request->name, .size = sizeof(request->name) };
-
-    rc_copy(&arena, value);
-    return !arena.full;
-}
-
 static bool read_request(struct request *request)
 {
     static const struct rc_row rows[] = {
-        RC_ROW_OWN("name", take_name, NULL),
-        RC_ROW_NUMBER(struct request, owner, 2, INT32_MAX),
-        RC_ROW_NUMBER(struct request, launcher, 0, INT32_MAX),
-        RC_ROW_NUMBER(struct request, pmix, 0, 1),
+        RC_ROW_TEXT(struct request, name, RC_LOCAL_NAME - 1),        RC_ROW_NUMBER(struct request, owner, 2, INT32_MAX),
+        RC_ROW_NUMBER(struct request, launcher, 0, INT32_MAX),       RC_ROW_NUMBER(struct request, pmix, 0, 1),
         RC_ROW_NUMBER(struct request, seconds, 1, INT32_MAX / 1000),
     };
     static const struct rc_form form = { RC_FORM_ROWS(rows) };
     static char text[INPUT_SIZE];
     size_t size = fread(text, 1, sizeof(text), stdin);
 
-    return rc_pairs_read((struct rc_str){ text, size }, '\n', &form, request) && request->name[0] &&
+    return rc_pairs_read((struct rc_str){ text, size }, '\n', &form, request) && request->name.n > 0 &&
            request->owner > 0 && request->seconds > 0;
 }
 
@@ -227,6 +216,7 @@ int exchange_start_store(void)
 {
     static struct store store = { .owner = { .fd = -1 }, .launcher = { .fd = -1 }, .outer = { .fd = -1 } };
     char token[RC_WIRE_TOKEN + 1];
+    char name[RC_LOCAL_NAME];
     struct rc_server *server;
     uint16_t port;
     pid_t child;
@@ -236,9 +226,10 @@ int exchange_start_store(void)
 
     if (!read_request(&store.request))
         return exchange_fail("the request", "cannot be read");
-    store.caller = rc_local_listen(store.request.name);
+    snprintf(name, sizeof(name), "%.*s", (int)store.request.name.n, store.request.name.p);
+    store.caller = rc_local_listen(name);
     if (store.caller == -EADDRINUSE) {
-        printf("taken=%s\n", store.request.name);
+        printf("taken=%s\n", name);
         return 0;
     }
     listener = store.caller < 0 ? store.caller : rc_listen(0, 0, &port);
