@@ -175,38 +175,12 @@ const char *rc_compact_ranges(struct rc_range *ranges, size_t count, size_t limi
     return finish(&list, left);
 }
 
-/* Hosts whose numbers follow each other: n[1-3]. */
-struct row {
-    struct parts first;
-    struct parts last;
-    bool has_neighbours; /* differs from the next host, at least, in the number alone */
-    size_t names;        /* equal ones count once */
-};
-
 static size_t next_host(const struct rc_str *hosts, size_t count, size_t i)
 {
     struct rc_str name = hosts[i];
 
     while (++i < count && rc_str_eq(hosts[i], name))
         continue;
-    return i;
-}
-
-/* Returns the place of the first host after them. */
-static size_t next_row(const struct rc_str *hosts, size_t count, size_t i, struct row *row)
-{
-    row->first = row->last = cut_name(hosts[i]);
-    row->has_neighbours = false;
-    row->names = 1;
-    while ((i = next_host(hosts, count, i)) < count) {
-        struct parts next = cut_name(hosts[i]);
-
-        row->has_neighbours = row->has_neighbours || same_but_number(&row->last, &next);
-        if (!follows_host(&row->last, &next))
-            break;
-        row->last = next;
-        row->names++;
-    }
     return i;
 }
 
@@ -220,15 +194,13 @@ static void close_bracket(const struct list *list, struct parts *open)
     open->digits = RC_ABSENT;
 }
 
-/* Writes "login", "n[1-3" or, in a bracket that is open, "1-3". */
-static bool put_row(const struct list *list, const struct row *row, struct parts *open)
+/* Writes "login", "n[1-3" or, in a bracket that is open, "1-3". `alone`: the next host is no neighbour. */
+static bool put_hosts(const struct list *list, const struct parts *first, const struct parts *last, bool alone,
+                      struct parts *open)
 {
-    const struct parts *first = &row->first;
     struct rc_str before = first->before;
 
-    if (!same_but_number(open, first))
-        close_bracket(list, open);
-    if (!open->digits.p && !row->has_neighbours) {
+    if (!open->digits.p && alone) {
         if (first->digits.p || before.n <= RC_COMPACT_NAME_MAX)
             return put(list, 0, "%pS%pS%pS", &before, &first->digits, &first->after);
         before.n = RC_COMPACT_NAME_MAX - 3;
@@ -236,8 +208,8 @@ static bool put_row(const struct list *list, const struct row *row, struct parts
     }
     if (open->digits.p)
         before.n = 0;
-    if (!put(list, 1 + first->after.n, row->names > 1 ? "%pS%s%pS-%pS" : "%pS%s%pS", &before, open->digits.p ? "" : "[",
-             &first->digits, &row->last.digits))
+    if (!put(list, 1 + first->after.n, first->number < last->number ? "%pS%s%pS-%pS" : "%pS%s%pS", &before,
+             open->digits.p ? "" : "[", &first->digits, &last->digits))
         return false;
     *open = *first;
     return true;
@@ -248,12 +220,25 @@ const char *rc_compact_hosts(const struct rc_str *hosts, size_t count, size_t li
     const struct list list = { arena, arena->used, limit };
     struct parts open = { .digits = RC_ABSENT };
     uint64_t left = 0;
-    struct row row;
 
     for (size_t i = 0; i < count;) {
-        i = next_row(hosts, count, i, &row);
-        if (left > 0 || !put_row(&list, &row, &open))
-            left += row.names;
+        struct parts first = cut_name(hosts[i]);
+        struct parts last = first;
+        bool alone = true;
+        uint64_t names = 1; /* equal ones count once */
+
+        for (; (i = next_host(hosts, count, i)) < count; names++) {
+            struct parts next = cut_name(hosts[i]);
+
+            alone = alone && !same_but_number(&last, &next);
+            if (!follows_host(&last, &next))
+                break;
+            last = next;
+        }
+        if (!same_but_number(&open, &first))
+            close_bracket(&list, &open);
+        if (left > 0 || !put_hosts(&list, &first, &last, alone, &open))
+            left += names;
     }
     close_bracket(&list, &open);
     return finish(&list, left);
