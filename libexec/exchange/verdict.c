@@ -69,7 +69,6 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
     struct rc_verdict *verdict = more;
     struct rc_answer *answer = &verdict->answer;
     struct rc_arena arena = { .base = verdict->text, .size = sizeof(verdict->text) };
-    /* the server knows no counts of its own, so the order of the entries cannot matter */
     const struct rc_roll_known known = { .deadline = verdict->seconds,
                                          .item_lines = RC_ITEM_LINES,
                                          .srun = verdict->srun,
