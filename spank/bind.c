@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "bind.h"
+#include "spank.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include "effects/binding.h"
 #include "node.h"
 #include "resolve/pins.h"
-#include "slurm.h"
 
 /* For rollcall-map's five seconds, and its end. */
 enum { PATIENCE_MS = 6000, GPUS_SIZE = 4096 };

@@ -11,9 +11,7 @@
 #include "config.h"
 
 #include <link.h>
-#include <stdint.h>
 #include <string.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 /* symbols are hidden by default; Slurm finds these with dlsym */
@@ -29,9 +27,7 @@ int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 #pragma GCC visibility pop
 
 #include "base/message.h"
-#include "dispatch.h"
-#include "options.h"
-#include "step.h"
+#include "spank.h"
 
 __attribute__((
     used)) static const char of_file[] = RC_PLUGIN_FOR_SLURM SLURM_SERIES RC_PLUGIN_OF_ROLLCALL PACKAGE_VERSION;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "meet.h"
+#include "spank.h"
 
 #include <string.h>
 
@@ -10,9 +10,7 @@
 #include "rendezvous/discovery.h"
 #include "rendezvous/session.h"
 #include "rendezvous/wire.h"
-#include "resolve/options.h"
 #include "roll/entry.h"
-#include "slurm.h"
 #include "system/port.h"
 
 /* The first task of the node fills this in. */

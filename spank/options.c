@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "options.h"
+#include "spank.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "resolve/options.h"
-#include "slurm.h"
 
 /* TEXT_SIZE: the longest argument of an option that Slurm passes on. */
 enum { TEXT_SIZE = 2048, REASON_SIZE = 512 };

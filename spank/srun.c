@@ -13,16 +13,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "dispatch.h"
 #include "launcher/hosts.h"
 #include "launcher/layout.h"
 #include "launcher/stamp.h"
-#include "options.h"
 #include "rendezvous/wire.h"
-#include "resolve/options.h"
-#include "resolve/resolve.h"
 #include "roll/roll.h"
-#include "slurm.h"
+#include "spank.h"
 #include "system/program.h"
 
 /* In srun: which task is on which host, where the step's node list does not tell.

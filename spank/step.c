@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "step.h"
+#include "spank.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bind.h"
-#include "meet.h"
 #include "node.h"
-#include "options.h"
 #include "rendezvous/wire.h"
 #include "resolve/command.h"
-#include "resolve/pins.h"
-#include "resolve/resolve.h"
-#include "slurm.h"
 #include "system/node.h"
 
 enum { SYNTHETIC_MAX = 9, TEXT_SIZE = 4608 };

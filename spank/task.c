@@ -2,21 +2,10 @@
 #include "config.h"
 
 #include <slurm/slurm.h>
-#include <slurm/spank.h>
-#include <stdint.h>
-#include <sys/types.h>
 #include <unistd.h>
 
-#include "bind.h"
-#include "dispatch.h"
-#include "effects/lookup.h"
-#include "effects/rank0.h"
-#include "meet.h"
 #include "node.h"
-#include "options.h"
-#include "resolve/resolve.h"
-#include "slurm.h"
-#include "step.h"
+#include "spank.h"
 #include "system/gpufiles.h"
 #include "system/net.h"
 #include "system/node.h"
