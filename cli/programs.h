@@ -19,7 +19,7 @@ bool cli_find_program(const char *name, char path[PATH_MAX]);
  * overwrites: for one thread only. Takes some hundredths of a second, at most
  * CLI_PMIXASK_DEADLINE milliseconds. Leaves no process, but the connection, which
  * the program that this one becomes keeps open: the server must not see its end while other ranks are in
- * MPI_Init (libexec/pmix/pmix.h). */
+ * MPI_Init (libexec/pmix/rollcall-pmix.c). */
 struct rc_str cli_pmix_ask(void);
 
 /* The path of one of rollcall's own programs, installed with this very command wherever

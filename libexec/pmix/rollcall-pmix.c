@@ -1,13 +1,288 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* rollcall-pmix - one short session with the PMIx server of the launcher that started this task.
+ *
+ *   rollcall-pmix job   says who the task is and what the job looks like (lib/launcher/pmix.c)
+ *   rollcall-pmix put   tells the job's other nodes where to meet (lib/rendezvous)
+ *   rollcall-pmix get   asks where
+ *   rollcall-pmix put-store, get-store   the same for the store server of its tasks
+ *
+ * A program of its own, because PMIx must not stay connected in an application (Slurm ends a step in which a connected
+ * process ends without a word), keeps a thread, and reads whatever plugins it finds: none of that belongs into the
+ * process that becomes the user's. PMIx_Init, a question, PMIx_Finalize. The bare connection is handed on to who asks
+ * (below).
+ *
+ * Prints lines NAME=VALUE, all of them or one that says what failed, and ends with 0 or 1. It may not take longer than
+ * DEADLINE seconds: a server that hangs ends it by SIGALRM, a caller that does not want to wait so long by SIGKILL.
+ */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pmix.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "pmix.h"
+#include "launcher/layout.h"
+#include "system/program.h"
+
+/* Prints "failed=KIND WHAT: WHY" (lib/launcher/pmix.c has the kinds). Returns -1. */
+static int fail(const char *kind, const char *what, const char *why)
+{
+    printf("failed=%s %s%s%s\n", kind, what, *why ? ": " : "", why);
+    return -1;
+}
+
+/* Libpmix, opened at run time: the few functions that are used of it.
+ *
+ * One build runs with PMIx 4, 5 and 7, and a rollcall that was built with PMIx is installed where there is none.
+ * Nothing of the library's own structures is made here but values: the size of others (pmix_info_t) is not the same in
+ * all releases, a value's head is. */
+
+#define LIBRARY "libpmix.so.2"
+
+static struct {
+    pmix_status_t (*init)(pmix_proc_t *proc, pmix_info_t *info, size_t count);
+    pmix_status_t (*get)(const pmix_proc_t *proc, const char *key, const pmix_info_t *info, size_t count,
+                         pmix_value_t **value);
+    pmix_status_t (*put)(pmix_scope_t scope, const char *key, pmix_value_t *value);
+    pmix_status_t (*commit)(void);
+    pmix_status_t (*finalize)(const pmix_info_t *info, size_t count);
+    const char *(*error_string)(pmix_status_t status);
+} pmix;
+
+/* POSIX's way from an object's address to a function's. */
+static int find_symbol(void *handle, const char *name, void *function)
+{
+    void *address = dlsym(handle, name);
+
+    if (!address)
+        return fail("library", name, LIBRARY " has no such function");
+    memcpy(function, &address, sizeof(address));
+    return 0;
+}
+
+/* "/a/folder/libpmix.so.2: file too short"; another library's name stays. */
+static const char *behind_name(const char *error)
+{
+    const char *name = strstr(error, LIBRARY ": ");
+
+    return name ? name + strlen(LIBRARY ": ") : error;
+}
+
+static int open_library(void)
+{
+    /* global: its plugins look for the library's names */
+    void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_GLOBAL);
+
+    if (!handle)
+        return fail("library", behind_name(dlerror()), "");
+    if (find_symbol(handle, "PMIx_Init", &pmix.init) < 0 || find_symbol(handle, "PMIx_Get", &pmix.get) < 0 ||
+        find_symbol(handle, "PMIx_Put", &pmix.put) < 0 || find_symbol(handle, "PMIx_Commit", &pmix.commit) < 0 ||
+        find_symbol(handle, "PMIx_Finalize", &pmix.finalize) < 0 ||
+        find_symbol(handle, "PMIx_Error_string", &pmix.error_string) < 0)
+        return -1;
+    return 0;
+}
+
+static pmix_proc_t self; /* this task */
+
+/* The value of a key, which is not freed: this process ends soon. NULL where there is none, *status says why. */
+static const pmix_value_t *find_value(pmix_rank_t rank, const char *key, pmix_status_t *status)
+{
+    pmix_proc_t proc = self;
+    pmix_value_t *value = NULL;
+
+    proc.rank = rank;
+    *status = pmix.get(&proc, key, NULL, 0, &value);
+    return *status == PMIX_SUCCESS ? value : NULL;
+}
+
+/* fail() for a key of a rank, or of the job. */
+static int fail_key(const char *key, pmix_rank_t rank, const char *why)
+{
+    char what[128];
+
+    if (rank == PMIX_RANK_WILDCARD)
+        snprintf(what, sizeof(what), "%s of the job", key);
+    else
+        snprintf(what, sizeof(what), "%s of rank %u", key, rank);
+    return fail("answer", what, why);
+}
+
+/* The connection to the PMIx server, which the task keeps after this program has ended.
+ *
+ * A server takes the end of a process's connection, finalized or not, for one participant less in every fence that
+ * waits on that node (openpmix v5.0.7 src/mca/ptl/base/ptl_base_sendrecv.c, lost_connection; so in 4.2 and 6). If
+ * another rank is in its MPI_Init already, its fence then ends too early, or never: of 150 launches of Open MPI 5
+ * with three ranks, four crashed or hung; none since the connection ends with the task. */
+
+enum { DESCRIPTORS = 1024 };
+
+static bool was_open[DESCRIPTORS];
+
+/* libpmix shuts its socket down before it closes it, which would end the connection for the copy as well. Nothing
+ * else in this program calls it. */
+__attribute__((visibility("default"))) int shutdown(int fd, int how)
+{
+    (void)fd, (void)how;
+    return 0;
+}
+
+/* Before PMIx_Init. */
+static void note_descriptors(void)
+{
+    for (int fd = 0; fd < DESCRIPTORS; fd++)
+        was_open[fd] = fcntl(fd, F_GETFD) >= 0;
+}
+
+static bool is_connected(int fd)
+{
+    struct sockaddr_storage peer;
+    socklen_t size = sizeof(peer);
+
+    return getpeername(fd, (struct sockaddr *)&peer, &size) == 0 &&
+           (peer.ss_family == AF_INET || peer.ss_family == AF_INET6);
+}
+
+/* After PMIx_Init: a copy of the descriptor that it has connected, or -1. */
+static int copy_connection(void)
+{
+    for (int fd = 0; fd < DESCRIPTORS; fd++)
+        if (!was_open[fd] && is_connected(fd))
+            return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    return -1;
+}
+
+/* What the PMIx server says of the job and of this task. Nothing is taken from it but what is right in all of them: the
+ * number of nodes (PMIX_NUM_NODES), for one, is not (measured with PRRTE 3.0.8: for 3 ranks on 2 nodes 2 by prterun's
+ * own server, 4 by a prted's), and is counted here. */
+
+enum { TASKS_MAX = 16777216, MAP_SIZE = 1 << 20 }; /* as many as rollcall takes */
+
+/* Where each rank is. */
+struct layout {
+    uint32_t size;
+    uint32_t nodes;
+    uint32_t *node;  /* of each rank, in order of the nodes' lowest one */
+    uint32_t *tasks; /* on each node */
+    struct place {
+        uint32_t id;
+        const char *host;
+    } * place; /* of each node: its number or its name */
+};
+
+static int get_number(pmix_rank_t rank, const char *key, uint32_t *number)
+{
+    pmix_status_t status;
+    const pmix_value_t *value = find_value(rank, key, &status);
+
+    if (!value)
+        return fail_key(key, rank, pmix.error_string(status));
+    if (value->type == PMIX_UINT32)
+        *number = value->data.uint32;
+    else if (value->type == PMIX_UINT16)
+        *number = value->data.uint16;
+    else
+        return fail_key(key, rank, "is no number");
+    return 0;
+}
+
+static const char *get_text(pmix_rank_t rank, const char *key)
+{
+    pmix_status_t status;
+    const pmix_value_t *value = find_value(rank, key, &status);
+
+    if (value && value->type == PMIX_STRING && value->data.string && !strpbrk(value->data.string, "\r\n"))
+        return value->data.string;
+    fail_key(key, rank, value ? "is no text" : pmix.error_string(status));
+    return NULL;
+}
+
+/* By the launcher's numbers of the nodes. Slurm 22.05 numbers those of the ranks on its own node alone, and names all
+ * (measured). */
+static int find_nodes(struct layout *layout)
+{
+    pmix_status_t status;
+    bool by_name = false;
+    uint32_t node = 0;
+
+    for (uint32_t rank = 0; rank < layout->size && !by_name; rank++)
+        by_name = !find_value(rank, PMIX_NODEID, &status);
+    for (uint32_t rank = 0; rank < layout->size; rank++) {
+        struct place place = { .id = 0, .host = "" };
+        uint32_t left = layout->nodes;
+
+        if (by_name ? !(place.host = get_text(rank, PMIX_HOSTNAME)) : get_number(rank, PMIX_NODEID, &place.id) < 0)
+            return -1;
+        /* neighbours are most often on one node, or on nodes that follow each other */
+        for (; left > 0 && (place.id != layout->place[node].id || strcmp(place.host, layout->place[node].host) != 0);
+             left--)
+            node = (node + 1) % layout->nodes;
+        if (left == 0) {
+            node = layout->nodes++;
+            layout->place[node] = place;
+        }
+        layout->node[rank] = node;
+        layout->tasks[node]++;
+    }
+    return 0;
+}
+
+/* "2(x2),1" */
+static void print_tasks(const struct layout *layout)
+{
+    const char *between = "tasks=";
+
+    for (uint32_t node = 0; node < layout->nodes;) {
+        uint32_t repeat = 1;
+
+        while (node + repeat < layout->nodes && layout->tasks[node + repeat] == layout->tasks[node])
+            repeat++;
+        printf("%s%u", between, layout->tasks[node]);
+        if (repeat > 1)
+            printf("(x%u)", repeat);
+        between = ",";
+        node += repeat;
+    }
+    putchar('\n');
+}
+
+static int print_job(const char *key)
+{
+    static char text[MAP_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct layout layout = { .size = 0 };
+    uint32_t local_rank;
+    const char *host;
+    const char *map;
+
+    (void)key;
+    if (get_number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &layout.size) < 0 ||
+        get_number(self.rank, PMIX_LOCAL_RANK, &local_rank) < 0 || !(host = get_text(0, PMIX_HOSTNAME)))
+        return -1;
+    if (layout.size > TASKS_MAX || self.rank >= layout.size)
+        return fail_key(PMIX_JOB_SIZE, PMIX_RANK_WILDCARD, "cannot be");
+    layout.node = calloc(layout.size, sizeof(*layout.node));
+    layout.tasks = calloc(layout.size, sizeof(*layout.tasks));
+    layout.place = calloc(layout.size, sizeof(*layout.place));
+    if (!layout.node || !layout.tasks || !layout.place)
+        return fail("answer", "out of memory", "");
+    if (find_nodes(&layout) < 0)
+        return -1;
+    if (!(map = rc_taskmap_write(layout.node, layout.size, &arena)))
+        return fail("answer", "the layout is too long", "");
+    printf("rank=%u\nsize=%u\nlocal_rank=%u\nnode=%u\nmap=%s\n", self.rank, layout.size, local_rank,
+           layout.node[self.rank], map);
+    print_tasks(&layout);
+    printf("host=%s\n", host);
+    return 0;
+}
 
 /* A text that RANK 0's node tells all others: where they meet (lib/rendezvous).
  *
@@ -16,33 +291,32 @@
 
 enum { LINE_SIZE = 4096, PAUSE_FIRST_MS = 1, PAUSE_LAST_MS = 50 };
 
-/* Puts the line on standard input where the others find it. 0, or -1 after pmix_fail().
+/* Puts the line on standard input where the others find it. 0, or -1 after fail().
  * No fence: on Slurm one without data is no barrier, and one that a single task does
  * not reach holds up all others. A key that is written once needs none. */
-static int put_endpoint(const pmix_proc_t *self, const char *key)
+static int put_endpoint(const char *key)
 {
     char line[LINE_SIZE];
     pmix_value_t value = { .type = PMIX_STRING, .data.string = line };
     pmix_status_t status;
 
-    (void)self;
     if (!fgets(line, sizeof(line), stdin))
-        return pmix_fail("program", "nothing to put", "");
+        return fail("program", "nothing to put", "");
     line[strcspn(line, "\n")] = '\0';
-    status = pmix_library.put(PMIX_GLOBAL, key, &value);
+    status = pmix.put(PMIX_GLOBAL, key, &value);
     if (status == PMIX_SUCCESS)
-        status = pmix_library.commit();
-    return status == PMIX_SUCCESS ? 0 : pmix_fail("server", "PMIx_Put", pmix_library.error_string(status));
+        status = pmix.commit();
+    return status == PMIX_SUCCESS ? 0 : fail("server", "PMIx_Put", pmix.error_string(status));
 }
 
 /* Prints what rank 0 has put there, as "endpoint=TEXT", as soon as it has: until then it asks again and again, and
  * blocks where the server does (PMIx 4 without end, 5 not at all: measured). The process's own deadline ends it. */
-static int print_endpoint(const pmix_proc_t *self, const char *key)
+static int print_endpoint(const char *key)
 {
     for (int pause = PAUSE_FIRST_MS;; pause = 2 * pause < PAUSE_LAST_MS ? 2 * pause : PAUSE_LAST_MS) {
         const struct timespec time = { .tv_nsec = pause * 1000000L };
         pmix_status_t status;
-        const pmix_value_t *value = pmix_find_value(self, 0, key, &status);
+        const pmix_value_t *value = find_value(0, key, &status);
 
         if (value && value->type == PMIX_STRING && value->data.string) {
             printf("endpoint=%s\n", value->data.string);
@@ -50,28 +324,16 @@ static int print_endpoint(const pmix_proc_t *self, const char *key)
         }
         /* not there yet, by two names */
         if (status != PMIX_ERR_NOT_FOUND && status != PMIX_ERR_TIMEOUT)
-            return pmix_fail_key(key, 0, value ? "is no text" : pmix_library.error_string(status));
+            return fail_key(key, 0, value ? "is no text" : pmix.error_string(status));
         nanosleep(&time, NULL);
     }
 }
 
-/* rollcall-pmix - one short session with the PMIx server of the launcher that started this task.
- *
- *   rollcall-pmix job   says who the task is and what the job looks like (job.c)
- *   rollcall-pmix put   tells the job's other nodes where to meet (above)
- *   rollcall-pmix get   asks where
- *   rollcall-pmix put-store, get-store   the same for the store server of its tasks
- *
- * A program of its own, because PMIx must not stay connected in an application (Slurm ends a step in which a connected
- * process ends without a word), keeps a thread, and reads whatever plugins it finds: none of that belongs into the
- * process that becomes the user's. PMIx_Init, a question, PMIx_Finalize. The bare connection is handed on to who asks
- * (pmix.h).
- *
- * Prints lines NAME=VALUE, all of them or one that says what failed, and ends with 0 or 1. It may not take longer than
- * DEADLINE seconds: a server that hangs ends it by SIGALRM, a caller that does not want to wait so long by SIGKILL.
- */
+/* Seconds; the caller waits a little longer, or less. */
+enum { DEADLINE = 10, DEADLINE_OF_ENDPOINT = 600 };
 
-enum { DEADLINE = 10, DEADLINE_OF_ENDPOINT = 600 }; /* seconds; the caller waits a little longer, or less */
+#define KEY_OF_SERVER "rollcall.server"
+#define KEY_OF_STORE  "rollcall.store"
 
 /* Whatever the launcher left ignored or blocked. */
 static void set_deadline(unsigned seconds)
@@ -87,22 +349,20 @@ static void set_deadline(unsigned seconds)
 
 static const struct verb {
     const char *name;
-    int (*answer)(const pmix_proc_t *self, const char *key);
+    int (*answer)(const char *key);
     const char *key;
-    unsigned seconds;
 } verbs[] = {
-    { "job", NULL, NULL, DEADLINE },
-    { "put", put_endpoint, KEY_OF_SERVER, DEADLINE_OF_ENDPOINT },
-    { "get", print_endpoint, KEY_OF_SERVER, DEADLINE_OF_ENDPOINT },
-    { "put-store", put_endpoint, KEY_OF_STORE, DEADLINE_OF_ENDPOINT },
-    { "get-store", print_endpoint, KEY_OF_STORE, DEADLINE_OF_ENDPOINT },
+    { "job", print_job, NULL },
+    { "put", put_endpoint, KEY_OF_SERVER },
+    { "get", print_endpoint, KEY_OF_SERVER },
+    { "put-store", put_endpoint, KEY_OF_STORE },
+    { "get-store", print_endpoint, KEY_OF_STORE },
 };
 
 int main(int argc, char **argv)
 {
     const struct verb *verb = verbs;
     const struct verb *end = verbs + sizeof(verbs) / sizeof(*verbs);
-    pmix_proc_t self;
     pmix_status_t status;
     int connection;
     int answer;
@@ -115,19 +375,20 @@ int main(int argc, char **argv)
     }
     /* the answer is of no use once the caller is gone */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    set_deadline(verb->seconds);
-    memset(&self, 0, sizeof(self));
-    if (pmix_open_library() < 0)
+    set_deadline(verb->key ? DEADLINE_OF_ENDPOINT : DEADLINE);
+    if (open_library() < 0)
         return 1;
-    pmix_connection_expect();
-    status = pmix_library.init(&self, NULL, 0);
+    note_descriptors();
+    status = pmix.init(&self, NULL, 0);
     if (status != PMIX_SUCCESS) {
-        pmix_fail("server", "PMIx_Init", pmix_library.error_string(status));
+        fail("server", "PMIx_Init", pmix.error_string(status));
         return 1;
     }
-    connection = pmix_connection_copy();
-    answer = verb->answer ? verb->answer(&self, verb->key) : pmix_print_job(&self);
-    pmix_library.finalize(NULL, 0);
-    pmix_connection_hand_over(connection);
+    connection = copy_connection();
+    answer = verb->answer(verb->key);
+    pmix.finalize(NULL, 0);
+    /* standard input is a socket of who asks (system/program.h, kept); else the connection ends with this program */
+    if (connection >= 0)
+        rc_descriptor_send(STDIN_FILENO, connection);
     return answer < 0 || fflush(stdout) != 0;
 }
