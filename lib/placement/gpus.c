@@ -176,24 +176,6 @@ bool rc_pci_gpus_named(const struct rc_pci_gpus *list, struct rc_str name, unsig
     return count == 1;
 }
 
-/* What lstopo on that machine had from the drivers' libraries. */
-static void read_topology(struct rc_pci_gpu *gpu)
-{
-    static const char *const names[] = { "NVIDIAUUID", "AMDUUID" };
-
-    for (hwloc_obj_t os = gpu->pci->io_first_child; os; os = os->next_sibling) {
-        for (unsigned i = 0; i < 2; i++) {
-            const char *uuid = hwloc_obj_get_info_by_name(os, names[i]);
-
-            if (!uuid || strlen(uuid) + 4 >= sizeof(gpu->uuid) ||
-                strspn(uuid, "0123456789abcdefABCDEFGPUx-") != strlen(uuid))
-                continue;
-            snprintf(gpu->uuid, sizeof(gpu->uuid), "%s%s", strncmp(uuid, "GPU-", 4) == 0 ? "" : "GPU-",
-                     strncmp(uuid, "0x", 2) == 0 ? uuid + 2 : uuid);
-        }
-    }
-}
-
 static void read_nvidia(const char *root, struct rc_pci_gpu *gpu)
 {
     struct rc_nvidia_gpu file;
@@ -226,9 +208,7 @@ void rc_pci_gpus_name(struct rc_pci_gpus *list, const char *root)
     for (size_t i = 0; i < list->count; i++) {
         struct rc_pci_gpu *gpu = &list->gpu[i];
 
-        if (!root)
-            read_topology(gpu);
-        else if (gpu->vendor == RC_GPU_NVIDIA)
+        if (gpu->vendor == RC_GPU_NVIDIA)
             read_nvidia(root, gpu);
         else if (gpu->vendor == RC_GPU_AMD)
             read_amd(root, gpu);

@@ -34,9 +34,8 @@ struct rc_pci_gpus {
 /* 0, or -1 without memory. free() list->gpu. */
 int rc_pci_gpus_find(hwloc_topology_t topology, struct rc_pci_gpus *list);
 
-/* Fills in what drivers call the GPUs, from files in proc and sysfs; no device and no library is opened. root is
- * put before the names of files, "" for this machine's. NULL: the topology is not this machine's, and has what its
- * file tells. */
+/* Fills in what drivers call the GPUs of this machine, from files in proc and sysfs; no device and no library is opened.
+ * root is put before the names of files: "", but for a test. */
 void rc_pci_gpus_name(struct rc_pci_gpus *list, const char *root);
 
 /* Whether one of the machine's PCI devices is a GPU of these vendors, without hwloc: from files that the kernel

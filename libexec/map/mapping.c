@@ -102,7 +102,8 @@ int map_load(struct mapping *mapping, enum rc_topology_depth depth)
     if (rc_pci_gpus_find(mapping->topology, &mapping->gpus) < 0 ||
         (depth >= RC_TOPOLOGY_CARDS && rc_nics_find(mapping->topology, &mapping->nics) < 0))
         return out_of_memory(mapping);
-    rc_pci_gpus_name(&mapping->gpus, mapping->file ? NULL : "");
+    if (!mapping->file)
+        rc_pci_gpus_name(&mapping->gpus, "");
     return find_own_gpus(mapping) < 0 ? out_of_memory(mapping) : 0;
 }
 

@@ -335,22 +335,6 @@ sys.exit(os.waitstatus_to_exitcode(status))' "$rollcall" map --from "$bad"
                      "used": false, "down": false}' <<< "$output"
 }
 
-# What lstopo had from the driver's library on that machine; what files say of this one: tests/unit/test_place.c.
-@test "GPUs have their UUIDs, where a file has them" {
-    uuid=GPU-8d2b7a04-55c1-4b7e-9c52-0b5f3a1c7e11
-    # behind the model, which is its first line
-    sed "/pci_busid=\"0000:3e:00.0\"/{n;s|\$|<object type=\"OSDev\" name=\"nvml1\" osdev_type=\"1\" gp_index=\"900\"><info name=\"NVIDIAUUID\" value=\"$uuid\"/></object>|}" \
-        "$BATS_FILE_TMPDIR/abci-v.xml" > "$BATS_TEST_TMPDIR/uuid.xml"
-    run -0 "$rollcall" map --from "$BATS_TEST_TMPDIR/uuid.xml" --json
-    jq -e --arg uuid "$uuid" '[.gpus[].uuid] == [null, $uuid, null, null]' <<< "$output"
-    run -0 "$rollcall" map --from "$BATS_TEST_TMPDIR/uuid.xml"
-    [[ $output == *$'\n\nNames of the GPUs\n  1  '"$uuid"* ]]
-    [ "$(tail -n +2 <<< "$output" | wc -L)" -le 80 ]
-    # a name like another one
-    run -0 "$rollcall" map --from "$BATS_TEST_TMPDIR/uuid.xml" --gpus GPU-8d2b,0 --json
-    jq -e '[.tasks[].gpu] == [1, 0]' <<< "$output"
-}
-
 # All rails for NCCL, by exact name, without mlx5_4 and mlx5_5, which are for storage; its own for UCX. These
 # cards have no interfaces, so sockets are left alone.
 @test "nic=auto: what it would set, of all and of each task" {
