@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "placement/gpus.h"
 
-#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,32 +61,6 @@ static bool is_gpu(unsigned short class, unsigned short vendor_id, enum rc_gpu_v
         return false;
     return class == CLASS_VGA || class == CLASS_3D || class == CLASS_DISPLAY ||
            (class == CLASS_ACCELERATOR && *vendor == RC_GPU_AMD);
-}
-
-/* The first 16 bits of the number in a device's file, "0x030200"; 0 without one. */
-static unsigned short read_number(const char *folder, const char *device, const char *name)
-{
-    char path[PATH_MAX];
-    char text[sizeof("0x0302")] = "";
-    unsigned short number;
-
-    snprintf(path, sizeof(path), "%s/%s/%s", folder, device, name);
-    rc_file_read(path, text, sizeof(text) - 1);
-    return sscanf(text, "0x%4hx", &number) == 1 ? number : 0;
-}
-
-bool rc_pci_gpus_are_there(const char *folder)
-{
-    DIR *devices = opendir(folder);
-    enum rc_gpu_vendor vendor;
-    bool found = false;
-
-    for (struct dirent *entry; devices && !found && (entry = readdir(devices));)
-        found = entry->d_name[0] != '.' && is_gpu(read_number(folder, entry->d_name, "class"),
-                                                  read_number(folder, entry->d_name, "vendor"), &vendor);
-    if (devices)
-        closedir(devices);
-    return found;
 }
 
 static int compare_gpus(const void *a, const void *b)

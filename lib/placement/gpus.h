@@ -38,10 +38,6 @@ int rc_pci_gpus_find(hwloc_topology_t topology, struct rc_pci_gpus *list);
  * root is put before the names of files: "", but for a test. */
 void rc_pci_gpus_name(struct rc_pci_gpus *list, const char *root);
 
-/* Whether one of the machine's PCI devices is a GPU of these vendors, without hwloc: from files that the kernel
- * answers by itself. `folder`: RC_SYSFS_PCI, or another one like it. */
-bool rc_pci_gpus_are_there(const char *folder);
-
 const char *rc_gpu_vendor_name(enum rc_gpu_vendor vendor);
 
 /* Finds the GPU of a name: an index of the list; a bus id, with or without its domain; a UUID that is known, or its

@@ -50,9 +50,12 @@ static int print_pins(const struct mapping *mapping)
 
 static enum rc_topology_depth choose_depth(const struct rc_pins_question *question)
 {
+    struct rc_here here;
+
     if (!question->no_cards)
         return RC_TOPOLOGY_CARDS;
-    return question->gpus.n > 0 && rc_pci_gpus_are_there(RC_SYSFS_PCI) ? RC_TOPOLOGY_GPUS : RC_TOPOLOGY_CORES;
+    rc_device_files_find(&here);
+    return question->gpus.n > 0 && here.gpu_files > 0 ? RC_TOPOLOGY_GPUS : RC_TOPOLOGY_CORES;
 }
 
 static int choose_gpus(struct mapping *mapping, struct rc_str list)

@@ -127,55 +127,6 @@ UNIT_ROWS(check_name, "named", names)
     assert_int_equal(index, row->expected >= 0 ? row->expected : 77);
 }
 
-static void add_device(const char *folder, const char *class, const char *vendor)
-{
-    static unsigned number;
-    char name[128];
-
-    number++;
-    snprintf(name, sizeof(name), "bus/%s/0000:%02x:00.0/class", folder, number);
-    tree_file(root, name, class);
-    snprintf(name, sizeof(name), "bus/%s/0000:%02x:00.0/vendor", folder, number);
-    tree_file(root, name, vendor);
-}
-
-static bool has_gpu(const char *folder)
-{
-    char path[512];
-
-    snprintf(path, sizeof(path), "%s/bus/%s", root, folder);
-    return rc_pci_gpus_are_there(path);
-}
-
-/* Devices as sysfs has them; what is no GPU is what lies next to one, or looks like one. */
-UNIT_TEST(gpus_are_there, "whether there is a GPU at all")
-{
-    static const char *const others[][2] = {
-        { "0x068000", "0x10de" }, /* a switch of NVLink */
-        { "0x030000", "0x1a03" }, /* a BMC's VGA */
-        { "0x120000", "0x8086" }, /* an accelerator of Intel's */
-        { "0x020700", "0x15b3" }, { "", "0x10de" },
-    };
-    static const char *const gpus[][2] = {
-        { "0x030200", "0x10de" },
-        { "0x030000", "0x8086" },
-        { "0x120000", "0x1002" },
-        { "0x038000", "0x1002" },
-    };
-    char folder[16];
-
-    assert_false(has_gpu("nothing"));
-    for (unsigned i = 0; i < UNIT_COUNT(others); i++)
-        add_device("others", others[i][0], others[i][1]);
-    assert_false(has_gpu("others"));
-    for (unsigned i = 0; i < UNIT_COUNT(gpus); i++) {
-        snprintf(folder, sizeof(folder), "gpu%u", i);
-        add_device(folder, others[0][0], others[0][1]);
-        add_device(folder, gpus[i][0], gpus[i][1]);
-        assert_true(has_gpu(folder));
-    }
-}
-
 int main(void)
 {
     int status;
