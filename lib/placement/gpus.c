@@ -115,6 +115,21 @@ const char *rc_pci_gpu_model(const struct rc_pci_gpu *gpu)
     return hwloc_obj_get_info_by_name(gpu->pci, "PCIDevice");
 }
 
+bool rc_pci_gpus_own(const struct rc_pci_gpus *list, unsigned number, unsigned *index)
+{
+    bool has_driver = false;
+
+    for (unsigned i = 0; i < list->used; i++)
+        has_driver = has_driver || list->gpu[i].minor >= 0;
+    for (unsigned i = 0; i < list->used; i++) {
+        if ((list->gpu[i].minor >= 0 || !has_driver) && number-- == 0) {
+            *index = i;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* In capitals or not, with "0000:" or without. */
 static bool is_bus_id(struct rc_str name, const char *bus_id)
 {

@@ -40,6 +40,11 @@ void rc_pci_gpus_name(struct rc_pci_gpus *list, const char *root);
 
 const char *rc_gpu_vendor_name(enum rc_gpu_vendor vendor);
 
+/* The number-th GPU that a job can use, in the order of the driver's indices. In a container the topology has all of the
+ * machine's, and NVIDIA's driver those that were given to it. False, with *index untouched, where there are not so many.
+ */
+bool rc_pci_gpus_own(const struct rc_pci_gpus *list, unsigned number, unsigned *index);
+
 /* Finds the GPU of a name: an index of the list; a bus id, with or without its domain; a UUID that is known, or its
  * first digits. False, with *index untouched, where it is none of them. */
 bool rc_pci_gpus_named(const struct rc_pci_gpus *list, struct rc_str name, unsigned *index);

@@ -25,9 +25,7 @@ struct mapping {
     hwloc_topology_t topology;
     hwloc_bitmap_t allowed;
     struct rc_pci_gpus gpus;
-    unsigned *own; /* the GPUs that a job can use, in the order of the driver's indices: their places in gpus */
-    size_t own_count;
-    unsigned *chosen; /* those of the tasks, or RC_PLACE_NO_GPU */
+    unsigned *chosen; /* the tasks' GPUs, as places in gpus, or RC_PLACE_NO_GPU */
     size_t chosen_count;
     struct rc_nic_list nics;
     unsigned tasks;

@@ -74,23 +74,6 @@ static int out_of_memory(const struct mapping *mapping)
     return -1;
 }
 
-/* In a container the topology has all of the machine's GPUs, and NVIDIA's driver those that were given to it. */
-static int find_own_gpus(struct mapping *mapping)
-{
-    const struct rc_pci_gpus *gpus = &mapping->gpus;
-    bool has_driver = false;
-
-    mapping->own = calloc(gpus->used + 1, sizeof(*mapping->own));
-    if (!mapping->own)
-        return -1;
-    for (unsigned i = 0; i < gpus->used; i++)
-        has_driver = has_driver || gpus->gpu[i].minor >= 0;
-    for (unsigned i = 0; i < gpus->used; i++)
-        if (!has_driver || gpus->gpu[i].minor >= 0)
-            mapping->own[mapping->own_count++] = i;
-    return 0;
-}
-
 int map_load(struct mapping *mapping, enum rc_topology_depth depth)
 {
     char error[RC_TOPOLOGY_ERROR];
@@ -104,7 +87,7 @@ int map_load(struct mapping *mapping, enum rc_topology_depth depth)
         return out_of_memory(mapping);
     if (!mapping->file)
         rc_pci_gpus_name(&mapping->gpus, "");
-    return find_own_gpus(mapping) < 0 ? out_of_memory(mapping) : 0;
+    return 0;
 }
 
 static bool find_gpu(const struct mapping *mapping, struct rc_str name, bool listed, unsigned *gpu)
@@ -113,9 +96,7 @@ static bool find_gpu(const struct mapping *mapping, struct rc_str name, bool lis
 
     if (listed || !rc_parse_u32(name, UINT32_MAX, &number))
         return rc_pci_gpus_named(&mapping->gpus, name, gpu);
-    if (number < mapping->own_count)
-        *gpu = mapping->own[number];
-    return number < mapping->own_count;
+    return rc_pci_gpus_own(&mapping->gpus, number, gpu);
 }
 
 static int allocate_chosen(struct mapping *mapping, size_t room)
@@ -148,10 +129,10 @@ int map_choose_gpus(struct mapping *mapping, struct rc_str list, bool listed, st
 
 int map_choose_own_gpus(struct mapping *mapping)
 {
-    if (allocate_chosen(mapping, mapping->own_count) < 0)
+    if (allocate_chosen(mapping, mapping->gpus.used) < 0)
         return -1;
-    memcpy(mapping->chosen, mapping->own, mapping->own_count * sizeof(*mapping->own));
-    mapping->chosen_count = mapping->own_count;
+    while (rc_pci_gpus_own(&mapping->gpus, (unsigned)mapping->chosen_count, &mapping->chosen[mapping->chosen_count]))
+        mapping->chosen_count++;
     return 0;
 }
 
@@ -352,7 +333,6 @@ void map_free(struct mapping *mapping)
         free(mapping->cpus[i]);
     free(mapping->cpus);
     free(mapping->place);
-    free(mapping->own);
     free(mapping->chosen);
     free(mapping->gpus.gpu);
     rc_nics_free(&mapping->nics);
