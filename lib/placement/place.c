@@ -327,24 +327,6 @@ static int place_cores(const struct rc_place_request *request, struct rc_place *
     return status;
 }
 
-static enum rc_nearness judge_nearness(const struct rc_place_request *request, const struct rc_place *place)
-{
-    hwloc_obj_t near;
-    hwloc_obj_t package;
-
-    if (place->gpu < 0)
-        return RC_NEAR_UNKNOWN;
-    near = rc_near_cpus(request->gpus->gpu[place->gpu].pci);
-    package = hwloc_get_ancestor_obj_by_type(request->topology, HWLOC_OBJ_PACKAGE, near);
-    if (near->type == HWLOC_OBJ_PACKAGE)
-        package = near;
-    if (rc_near_numa(request->topology, near) < 0 && !package)
-        return RC_NEAR_UNKNOWN;
-    if (hwloc_bitmap_isincluded(place->cpus, rc_near_memory(near)->cpuset))
-        return RC_NEAR_NUMA;
-    return package && hwloc_bitmap_isincluded(place->cpus, package->cpuset) ? RC_NEAR_PACKAGE : RC_NEAR_FAR;
-}
-
 static int place_nics(const struct rc_place_request *request, struct rc_place *place)
 {
     int *nic_of_gpu = calloc(request->gpus->count + 1, sizeof(*nic_of_gpu));
@@ -361,14 +343,6 @@ static int place_nics(const struct rc_place_request *request, struct rc_place *p
     return status;
 }
 
-static bool in_range(const struct rc_place_request *request)
-{
-    for (size_t i = 0; i < request->chosen_count; i++)
-        if (request->chosen[i] >= request->gpus->count && request->chosen[i] != RC_PLACE_NO_GPU)
-            return false;
-    return request->tasks > 0 && request->tasks <= RC_PLACE_TASKS_MAX;
-}
-
 void rc_place_free(struct rc_place *place, unsigned tasks)
 {
     for (unsigned i = 0; i < tasks; i++) {
@@ -381,10 +355,6 @@ int rc_place_tasks(const struct rc_place_request *request, struct rc_place *plac
 {
     int status = 0;
 
-    if (!in_range(request)) {
-        errno = EINVAL;
-        return -1;
-    }
     for (unsigned i = 0; i < request->tasks; i++) {
         place[i] = (struct rc_place){ .cpus = hwloc_bitmap_alloc(), .gpu = -1, .nic = -1, .memory = -1 };
         if (request->chosen_count > 0 && request->chosen[i % request->chosen_count] != RC_PLACE_NO_GPU)
@@ -392,17 +362,11 @@ int rc_place_tasks(const struct rc_place_request *request, struct rc_place *plac
         if (!place[i].cpus)
             status = -1;
     }
-    if (status < 0)
-        errno = ENOMEM;
-    else
-        status = place_cores(request, place);
-    for (unsigned i = 0; status == 0 && i < request->tasks; i++) {
-        place[i].memory = rc_near_node(request->topology, place[i].cpus);
-        place[i].nearness = judge_nearness(request, &place[i]);
-    }
-    if (status == 0)
-        status = place_nics(request, place);
-    if (status < 0)
+    if (status < 0 || place_cores(request, place) < 0 || place_nics(request, place) < 0) {
         rc_place_free(place, request->tasks);
-    return status;
+        return -1;
+    }
+    for (unsigned i = 0; i < request->tasks; i++)
+        place[i].memory = rc_near_node(request->topology, place[i].cpus);
+    return 0;
 }

@@ -8,14 +8,6 @@
 #include "placement/gpus.h"
 #include "placement/nics.h"
 
-/* How near a task's cores are to its GPU. */
-enum rc_nearness {
-    RC_NEAR_NUMA,    /* of the NUMA node, or a smaller piece, that the GPU hangs from */
-    RC_NEAR_PACKAGE, /* of its package */
-    RC_NEAR_FAR,     /* elsewhere */
-    RC_NEAR_UNKNOWN, /* no GPU, or the topology does not say where it hangs */
-};
-
 struct rc_place {
     hwloc_bitmap_t cpus; /* hardware threads, by the kernel's numbers */
     unsigned cores;
@@ -23,7 +15,6 @@ struct rc_place {
     int gpu;     /* index into the list, or -1 */
     int nic;     /* likewise */
     int memory;  /* the kernel's number of the NUMA node that all its cores are in, or -1 */
-    enum rc_nearness nearness;
 };
 
 /* GPU, cores, memory and NIC for each task of a node, from one topology.
@@ -51,7 +42,7 @@ struct rc_place_request {
     size_t chosen_count;    /* 0: no task has one */
 };
 
-/* Fills in place[0..tasks-1]. 0, or -1 with errno: ENOMEM; EINVAL, where no allowed hardware thread is in the topology,
- * or a number is out of range. rc_place_free frees the masks, not the array. */
+/* Fills in place[0..tasks-1]. 0, or -1 with errno: ENOMEM; EINVAL, where no allowed hardware thread is in the topology.
+ * rc_place_free frees the masks, not the array. */
 int rc_place_tasks(const struct rc_place_request *request, struct rc_place *place);
 void rc_place_free(struct rc_place *place, unsigned tasks);

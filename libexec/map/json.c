@@ -5,13 +5,6 @@
 #include "map.h"
 #include "placement/near.h"
 
-static const char *const nearness[] = {
-    [RC_NEAR_NUMA] = "numa",
-    [RC_NEAR_PACKAGE] = "package",
-    [RC_NEAR_FAR] = "far",
-    [RC_NEAR_UNKNOWN] = NULL,
-};
-
 /* null for -1. */
 static void write_index(struct json *json, const char *name, int64_t index)
 {
@@ -42,7 +35,6 @@ static void write_task(struct json *json, const struct mapping *mapping, unsigne
     json_number_if(json, "rank", is_ours, mapping->rank);
     write_index(json, "gpu", place->gpu);
     json_text(json, "pci", place->gpu >= 0 ? mapping->gpus.gpu[place->gpu].bus_id : NULL);
-    json_text(json, "near", nearness[place->nearness]);
     write_index(json, "numa", place->memory);
     json_number(json, "cores", place->cores);
     json_text(json, "cpus", mapping->cpus[i]);

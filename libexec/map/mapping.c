@@ -295,10 +295,13 @@ static void add_notes(struct mapping *mapping)
 
     for (unsigned i = 0; i < mapping->tasks; i++) {
         const struct rc_place *place = &mapping->place[i];
+        hwloc_obj_t near = place->gpu >= 0 ? rc_near_cpus(mapping->gpus.gpu[place->gpu].pci) : NULL;
 
         shared += place->shared;
-        apart += place->nearness == RC_NEAR_PACKAGE || place->nearness == RC_NEAR_FAR;
-        unknown += place->gpu >= 0 && place->nearness == RC_NEAR_UNKNOWN;
+        if (near && !near->parent && rc_near_numa(mapping->topology, near) < 0)
+            unknown++;
+        else if (near && !hwloc_bitmap_isincluded(place->cpus, rc_near_memory(near)->cpuset))
+            apart++;
     }
     if (shared)
         add_note(mapping, "%u of %u tasks share cores: there are fewer cores than tasks", shared, mapping->tasks);
