@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "placement/gpus.h"
+#include "placement/placement.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -23,13 +23,6 @@ static const struct {
     [RC_GPU_INTEL] = { 0x8086, "Intel" },
 };
 
-const struct rc_gpu_variable rc_gpu_variables[] = {
-#define ROLLCALL_GPU_LIST(id, vendor, name) { RC_GPU_##vendor, name },
-#include "launcher/gpulist.def"
-#undef ROLLCALL_GPU_LIST
-    { RC_GPU_VENDORS, NULL },
-};
-
 const char *rc_gpu_vendor_name(enum rc_gpu_vendor vendor)
 {
     return vendors[vendor].name;
@@ -39,15 +32,6 @@ void rc_bus_id(hwloc_obj_t pci, char text[RC_BUS_ID])
 {
     snprintf(text, RC_BUS_ID, "%04x:%02x:%02x.%01x", (unsigned)pci->attr->pcidev.domain,
              (unsigned)pci->attr->pcidev.bus, (unsigned)pci->attr->pcidev.dev, (unsigned)pci->attr->pcidev.func);
-}
-
-int rc_bus_id_order(const char *a, const char *b)
-{
-    size_t n = strlen(a);
-    size_t m = strlen(b);
-
-    /* of a longer domain, which has a larger number, there are more digits */
-    return n == m ? strcmp(a, b) : (n > m) - (n < m);
 }
 
 /* A BMC's VGA (ASPEED, Matrox) has another vendor; a switch of NVLink (0680), the sound of a GPU (0403)
@@ -72,7 +56,7 @@ static int compare_gpus(const void *a, const void *b)
         return left->integrated ? 1 : -1;
     if (left->vendor != right->vendor)
         return left->vendor < right->vendor ? -1 : 1;
-    return rc_bus_id_order(left->bus_id, right->bus_id);
+    return rc_pci_address_order(left->bus_id, right->bus_id);
 }
 
 int rc_pci_gpus_find(hwloc_topology_t topology, struct rc_pci_gpus *list)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "placement/near.h"
+#include "placement/placement.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "placement/nics.h"
+#include "placement/placement.h"
 
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "system/gpufiles.h"
 
 enum {
     CLASS_ETHERNET = 0x0200,
@@ -127,7 +129,7 @@ static int compare_nics(const void *a, const void *b)
         return left->down ? 1 : -1;
     if (left->kind != right->kind)
         return left->kind < right->kind ? -1 : 1;
-    return rc_bus_id_order(left->bus_id, right->bus_id);
+    return rc_pci_address_order(left->bus_id, right->bus_id);
 }
 
 static bool is_reached(const struct ifaddrs *entry)

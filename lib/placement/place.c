@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* place.c - the cores that share the nearest memory are a bin, and the tasks that are to be near the same object a
  * group. Groups are seated in bins one after the other; then the cores of each bin are handed out to its tasks. */
-#include "placement/place.h"
+#include "placement/placement.h"
 
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "placement/near.h"
 
 /* A core, or a hardware thread that no core holds. */
 struct unit {

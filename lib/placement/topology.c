@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "placement/topology.h"
+#include "placement/placement.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,15 +11,13 @@
 
 enum { PATH_SIZE = 512, FILE_SIZE = 2048 };
 
-/* Compares addresses. They have leading zeros, so a longer one has a larger domain. */
-static int compare_addresses(const void *a, const void *b)
+/* They have leading zeros, so a longer one has a larger domain. */
+int rc_pci_address_order(const void *a, const void *b)
 {
-    const char *left = ((const struct rc_nvidia_gpu *)a)->address;
-    const char *right = ((const struct rc_nvidia_gpu *)b)->address;
-    size_t n = strlen(left);
-    size_t m = strlen(right);
+    size_t n = strlen(a);
+    size_t m = strlen(b);
 
-    return n == m ? strcmp(left, right) : (n > m) - (n < m);
+    return n == m ? strcmp(a, b) : (n > m) - (n < m);
 }
 
 static bool is_uuid(struct rc_str text)
@@ -89,7 +87,7 @@ size_t rc_nvidia_read_gpus(const char *folder, struct rc_nvidia_gpu gpu[RC_NVIDI
         memcpy(gpu[count++].address, entry->d_name, n + 1);
     }
     closedir(all);
-    qsort(gpu, count, sizeof(*gpu), compare_addresses);
+    qsort(gpu, count, sizeof(*gpu), rc_pci_address_order);
     for (size_t i = 0; i < count; i++)
         rc_nvidia_read_gpu(folder, &gpu[i]);
     return count;

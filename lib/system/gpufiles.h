@@ -26,6 +26,9 @@ struct rc_nvidia_gpu {
     int minor;                     /* of its device file, /dev/nvidiaN; -1 where the file does not say */
 };
 
+/* Compares PCI addresses for a sort, also of structs that begin with one. */
+int rc_pci_address_order(const void *a, const void *b);
+
 /* Reads the file of the GPU that gpu->address names, and sets the rest. */
 void rc_nvidia_read_gpu(const char *folder, struct rc_nvidia_gpu *gpu);
 

@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 #include "map.h"
-#include "placement/near.h"
 
 /* null for -1. */
 static void write_index(struct json *json, const char *name, int64_t index)

@@ -4,9 +4,7 @@
 
 #include <stdint.h>
 
-#include "placement/gpus.h"
-#include "placement/place.h"
-#include "placement/topology.h"
+#include "placement/placement.h"
 #include "resolve/resolve.h"
 
 enum { NOTES_MAX = 8, NOTE_SIZE = 200 };

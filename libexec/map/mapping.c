@@ -239,16 +239,27 @@ int map_place_tasks(struct mapping *mapping, bool whole_nodes)
     return 0;
 }
 
+/* How a vendor's runtime is told which GPUs it sees. */
+static const struct {
+    enum rc_gpu_vendor vendor;
+    const char *name;
+} variables[] = {
+#define ROLLCALL_GPU_LIST(id, vendor, name) { RC_GPU_##vendor, name },
+#include "launcher/gpulist.def"
+#undef ROLLCALL_GPU_LIST
+};
+
 static int choose_gpus(struct mapping *mapping, const char *list)
 {
+    size_t count = sizeof(variables) / sizeof(*variables);
     const char *visible = NULL;
-    const struct rc_gpu_variable *row = rc_gpu_variables;
     struct rc_str unknown = RC_ABSENT;
+    size_t i = 0;
 
     /* a topology from a file is another machine's, of whose GPUs this environment says nothing */
-    for (; !mapping->file && mapping->gpus.used > 0 && row->name && !visible; row++)
-        if (row->vendor == mapping->gpus.gpu[0].vendor)
-            visible = getenv(row->name);
+    for (; !mapping->file && mapping->gpus.used > 0 && i < count && !visible; i++)
+        if (variables[i].vendor == mapping->gpus.gpu[0].vendor)
+            visible = getenv(variables[i].name);
     if (!list && !visible)
         return map_choose_own_gpus(mapping);
     if (map_choose_gpus(mapping, rc_str(list ? list : visible), list != NULL, &unknown) < 0)
@@ -260,7 +271,8 @@ static int choose_gpus(struct mapping *mapping, const char *list)
                      unknown.n > 64 ? 64 : (int)unknown.n, unknown.p, mapping->gpus.count);
         return -1;
     }
-    add_note(mapping, "%s=%.64s cannot be matched with the GPUs here: all of them are shown", (row - 1)->name, visible);
+    add_note(mapping, "%s=%.64s cannot be matched with the GPUs here: all of them are shown", variables[i - 1].name,
+             visible);
     return map_choose_own_gpus(mapping);
 }
 

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "console/output.h"
 #include "map.h"
-#include "placement/near.h"
 
 static int put_head(const struct mapping *mapping)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* placement FILE.xml TASKS - finding GPUs and NICs and placing the tasks; with 0 tasks, reading the file. */
-#include "placement/place.h"
-#include "placement/topology.h"
+#include "placement/placement.h"
 
 #include <stdio.h>
 #include <stdlib.h>

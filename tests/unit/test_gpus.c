@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* GPUs and what they are called, from files as the drivers make them, below a folder of the test's own. */
 #include "inventorytree.h"
-#include "placement/gpus.h"
+#include "placement/placement.h"
 #include "unit.h"
 
 #define OBJECT "cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\""

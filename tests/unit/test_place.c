@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Placement without GPUs, on hwloc's synthetic topologies: what must hold for any number of tasks and any cores.
  * GPUs, NICs and machines that exist are in tests/cli/map.bats. */
-#include "placement/near.h"
-#include "placement/place.h"
+#include "placement/placement.h"
 #include "unit.h"
 
 enum { TASKS = 300, ROUNDS = 60 };
