@@ -10,16 +10,25 @@
 #include "inventory/inventory.h"
 #include "system/node.h"
 
-const char *rc_files_path(char path[RC_FILES_PATH], const char *format, ...)
+static const char *root;
+
+void rc_files_begin(const char *folder)
 {
-    struct rc_arena arena = { .base = path, .size = RC_FILES_PATH };
-    const char *text;
+    root = folder;
+}
+
+const char *rc_files_path(const char *format, ...)
+{
+    static char path[RC_FILES_PATH];
+    struct rc_arena arena = { .base = path, .size = sizeof(path) };
     va_list args;
 
+    rc_format(&arena, "%s", root);
+    rc_join(&arena);
     va_start(args, format);
-    text = rc_format_list(&arena, format, args);
+    rc_format_list(&arena, format, args);
     va_end(args);
-    return text;
+    return arena.full ? "" : path;
 }
 
 static bool is_blank(char c)
@@ -36,41 +45,38 @@ struct rc_str rc_files_trim(struct rc_str text)
     return text;
 }
 
-struct rc_str rc_files_line(const char *path, char line[RC_FILES_LINE])
+struct rc_str rc_files_line(const char *path, struct rc_arena *arena)
 {
-    struct rc_str text = { line, rc_file_read(path, line, RC_FILES_LINE) };
+    char line[RC_FILES_LINE];
+    struct rc_str text = { line, rc_file_read(path, line, sizeof(line)) };
     struct rc_str first = rc_files_trim(rc_str_split(text, '\n', &text));
 
-    return first.n > 0 ? first : RC_ABSENT;
+    return first.n > 0 ? rc_str(rc_copy(arena, first)) : RC_ABSENT;
 }
 
-struct rc_str rc_files_link(const char *path, char target[RC_FILES_PATH])
+struct rc_str rc_files_link(const char *path, struct rc_arena *arena)
 {
-    ssize_t n = readlink(path, target, RC_FILES_PATH);
+    char target[RC_FILES_PATH];
+    ssize_t n = readlink(path, target, sizeof(target));
 
-    return n > 0 && n < RC_FILES_PATH ? (struct rc_str){ target, (size_t)n } : RC_ABSENT;
+    return n > 0 && n < RC_FILES_PATH ? rc_str(rc_copy(arena, rc_str_base_name((struct rc_str){ target, (size_t)n })))
+                                      : RC_ABSENT;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
-
-unsigned rc_files_list(const char *path, unsigned max, char name[][RC_FILES_NAME])
+unsigned rc_files_list(const char *path, char name[RC_FILES_MAX][RC_FILES_NAME])
 {
     DIR *all = opendir(path);
     unsigned count = 0;
 
     if (!all)
         return 0;
-    for (const struct dirent *entry; count < max && (entry = readdir(all));) {
+    for (const struct dirent *entry; count < RC_FILES_MAX && (entry = readdir(all));) {
         size_t n = strlen(entry->d_name);
 
         if (entry->d_name[0] != '.' && n < RC_FILES_NAME)
             memcpy(name[count++], entry->d_name, n + 1);
     }
     closedir(all);
-    qsort(name, count, RC_FILES_NAME, compare_names);
     return count;
 }
 

@@ -4,10 +4,123 @@
 #include "inventory/inventory.h"
 
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 
 #include "base/env.h"
 #include "launcher/families.h"
 #include "roll/roll.h"
+#include "system/gpufiles.h"
+#include "system/node.h"
+
+/* The kernel, this process's limits, and how much a node has of memory and processors.
+ *
+ * While the plugin's nodes meet, the limits are still those of the node's slurmd: Slurm puts srun's in their place
+ * right before it starts the program, as far as PropagateResourceLimits and the hard limits let it (set_user_limits).
+ * What srun says is the same for all nodes. So tasks' limits differ only where these do.
+ */
+
+enum { EXACT_MAX = 99999, ROUGH_GIB = 100 };
+
+static const char *write_size(uint64_t bytes, struct rc_arena *arena)
+{
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+    uint64_t number = bytes;
+    unsigned unit = 0;
+
+    for (; unit < 4 && number >= 1024 && number % 1024 == 0; unit++)
+        number /= 1024;
+    if (number > EXACT_MAX) {
+        unit = bytes >> 30 >= ROUGH_GIB ? 3 : 2;
+        number = bytes >> (10 * unit);
+    }
+    return rc_format(arena, "%llu %s", (unsigned long long)number, units[unit]);
+}
+
+static struct rc_str find_kernel(struct rc_arena *arena)
+{
+    return rc_files_line(rc_files_path("/proc/sys/kernel/osrelease"), arena);
+}
+
+static const char *write_bytes(rlim_t limit, struct rc_arena *arena)
+{
+    return limit == RLIM_INFINITY ? rc_copy(arena, RC_STR("unlimited")) : write_size(limit, arena);
+}
+
+/* Of bytes. The hard limit is there where it is another one: a task may raise its own to that. With glibc `resource` is
+ * an enum, to which clang converts no signed number without a warning. */
+static struct rc_str write_limit(unsigned resource, struct rc_arena *arena)
+{
+    struct rlimit limit;
+    char text[64];
+    struct rc_arena own = { .base = text, .size = sizeof(text) };
+
+    if (getrlimit(resource, &limit) < 0)
+        return RC_ABSENT;
+    if (limit.rlim_cur == limit.rlim_max)
+        return rc_str(write_bytes(limit.rlim_cur, arena));
+    return rc_str(
+        rc_format(arena, "%s (hard limit %s)", write_bytes(limit.rlim_cur, &own), write_bytes(limit.rlim_max, &own)));
+}
+
+static struct rc_str find_memlock(struct rc_arena *arena)
+{
+    return write_limit(RLIMIT_MEMLOCK, arena);
+}
+
+static struct rc_str find_stack(struct rc_arena *arena)
+{
+    return write_limit(RLIMIT_STACK, arena);
+}
+
+static struct rc_str find_nofile(struct rc_arena *arena)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return RC_ABSENT;
+    return rc_str(rc_format(arena, limit.rlim_cur < limit.rlim_max ? "%llu (hard limit %llu)" : "%llu",
+                            (unsigned long long)limit.rlim_cur, (unsigned long long)limit.rlim_max));
+}
+
+static struct rc_str find_shm(struct rc_arena *arena)
+{
+    struct statvfs there;
+
+    if (statvfs(rc_files_path("/dev/shm"), &there) < 0)
+        return RC_STR("none");
+    if (there.f_blocks == 0)
+        return RC_STR("no limit");
+    return rc_str(write_size((uint64_t)there.f_blocks * there.f_frsize, arena));
+}
+
+/* "MemTotal:       16384256 kB", which is the first line */
+static struct rc_str find_memory(struct rc_arena *arena)
+{
+    struct rc_str rest;
+    uint64_t kilobytes;
+
+    if (!rc_str_is(rc_str_split(rc_files_line(rc_files_path("/proc/meminfo"), arena), ':', &rest), "MemTotal") ||
+        !rc_parse_u64(rc_str_split(rc_files_trim(rest), ' ', &rest), UINT64_MAX >> 10, &kilobytes))
+        return RC_ABSENT;
+    return rc_str(write_size(kilobytes << 10, arena));
+}
+
+/* "16 of 128": the processors that this process may give itself, if its job has as many on each node, and those of the
+ * node. `even` is false where a job has not as many. Sets the process's mask for a moment. */
+static struct rc_str find_cores(bool even, struct rc_arena *arena)
+{
+    char line[RC_FILES_PATH];
+    struct rc_str text = { line, rc_file_read(rc_files_path(RC_SYSFS_ONLINE), line, sizeof(line)) };
+    struct rc_cpuset online;
+    struct rc_cpuset own;
+
+    if (!rc_cpuset_read(rc_files_trim(text), &online))
+        return RC_ABSENT;
+    if (!even || !rc_affinity_widest(&own))
+        return rc_str(rc_format(arena, "%u", rc_cpuset_count(&online)));
+    return rc_str(rc_format(arena, "%u of %u", rc_cpuset_count(&own), rc_cpuset_count(&online)));
+}
 
 enum { VALUE_SIZE = 2048 };
 
@@ -23,12 +136,12 @@ static const struct {
     { RC_ITEM_nics, rc_inventory_nics },
     { RC_ITEM_nic_ports, rc_inventory_nic_ports },
     { RC_ITEM_nic_links, rc_inventory_nic_links },
-    { RC_ITEM_kernel, rc_inventory_kernel },
-    { RC_ITEM_memlock, rc_inventory_memlock },
-    { RC_ITEM_nofile, rc_inventory_nofile },
-    { RC_ITEM_stack, rc_inventory_stack },
-    { RC_ITEM_shm, rc_inventory_shm },
-    { RC_ITEM_memory, rc_inventory_memory },
+    { RC_ITEM_kernel, find_kernel },
+    { RC_ITEM_memlock, find_memlock },
+    { RC_ITEM_nofile, find_nofile },
+    { RC_ITEM_stack, find_stack },
+    { RC_ITEM_shm, find_shm },
+    { RC_ITEM_memory, find_memory },
 };
 
 /* Writes a line, or nothing where all lines would get too long. The arena ends with the NUL of them. */
@@ -80,13 +193,14 @@ const char *rc_inventory_write(const char *root, const char *const *variables, s
 
     if (arena->full)
         return lines;
+    rc_files_begin(root);
     rc_env_index(&env, variables);
     put_item(RC_ITEM_component, find_component(&env, &value), start, arena);
     for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
         value = (struct rc_arena){ .base = text, .size = sizeof(text) };
-        put_item(sources[i].item, sources[i].find(root, &value), start, arena);
+        put_item(sources[i].item, sources[i].find(&value), start, arena);
     }
     value = (struct rc_arena){ .base = text, .size = sizeof(text) };
-    put_item(RC_ITEM_cores, rc_inventory_cores(root, has_even_processors(&env), &value), start, arena);
+    put_item(RC_ITEM_cores, find_cores(has_even_processors(&env), &value), start, arena);
     return lines;
 }
