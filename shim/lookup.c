@@ -16,7 +16,6 @@
 
 struct search {
     uintptr_t address; /* one in the object that is looked for, or after which is looked */
-    const char *words;
     const char *name;
     uint32_t hash; /* of name */
     bool passed;
@@ -34,36 +33,24 @@ static bool holds_address(const struct dl_phdr_info *object, uintptr_t address)
     return false;
 }
 
-static bool begins_with_one(struct rc_str name, struct rc_str words)
+static int look_for_torch(struct dl_phdr_info *object, size_t size, void *more)
 {
-    while (words.p) {
-        struct rc_str word = rc_str_split(words, ' ', &words);
-
-        if (name.n >= word.n && rc_str_eq((struct rc_str){ name.p, word.n }, word))
-            return true;
-    }
-    return false;
-}
-
-static int look_for_name(struct dl_phdr_info *object, size_t size, void *more)
-{
+    struct rc_str name = rc_str_base_name(rc_str(object->dlpi_name));
     struct search *search = more;
 
     (void)size;
     if (!holds_address(object, search->address))
         return 0;
-    search->found = object->dlpi_name &&
-                    begins_with_one(rc_str_base_name(rc_str(object->dlpi_name)), rc_str(search->words));
+    search->found = rc_str_starts(name, "libtorch") || rc_str_starts(name, "libc10");
     return 1;
 }
 
-/* Whether the library that the address is in has a file name, without its folder, that begins with one of these
- * words, separated by blanks. The program itself has none. */
-static bool shim_object_is(uintptr_t address, const char *words)
+/* Whether the address is in one of torch's own libraries. The program itself has no name. */
+static bool is_torch(uintptr_t address)
 {
-    struct search search = { .address = address, .words = words };
+    struct search search = { .address = address };
 
-    dl_iterate_phdr(look_for_name, &search);
+    dl_iterate_phdr(look_for_torch, &search);
     return search.found;
 }
 
@@ -146,9 +133,9 @@ static int look_after(struct dl_phdr_info *object, size_t size, void *more)
 
 /* The function of that name in the first object after the one that this code is in: what dlsym
  * finds with RTLD_NEXT. 0 where there is none. */
-static uintptr_t shim_object_next(const char *name)
+static uintptr_t find_next(const char *name)
 {
-    struct search search = { .address = (uintptr_t)&shim_object_next, .name = name, .hash = hash_name(name) };
+    struct search search = { .address = (uintptr_t)&find_next, .name = name, .hash = hash_name(name) };
 
     dl_iterate_phdr(look_after, &search);
     return search.found;
@@ -166,49 +153,15 @@ static uintptr_t shim_object_next(const char *name)
  * address where torch's own libraries call, and hands all other calls on as they are. Like the preload library it has
  * no libc, because all programs of a task load it. It has no constructor, starts nothing and prints nothing. */
 
-/* In torch 2.13 five places call. */
-enum { CALLERS = 8 };
-
 typedef int lookup_function(const struct sockaddr *address, socklen_t size, char *host, socklen_t host_size,
                             char *service, socklen_t service_size, int flags);
-
-/* Remembers where torch calls, since torch stays loaded. Others, which may go, are asked for each time. */
-static bool is_torch(uintptr_t caller)
-{
-    static uintptr_t known[CALLERS];
-
-    for (unsigned i = 0; i < CALLERS; i++)
-        if (__atomic_load_n(&known[i], __ATOMIC_RELAXED) == caller)
-            return true;
-    if (!shim_object_is(caller, "libtorch libc10"))
-        return false;
-    for (unsigned i = 0; i < CALLERS; i++) {
-        uintptr_t none = 0;
-
-        if (__atomic_compare_exchange_n(&known[i], &none, caller, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-            break;
-    }
-    return true;
-}
-
-static lookup_function *find_next(void)
-{
-    static uintptr_t known;
-    uintptr_t next = __atomic_load_n(&known, __ATOMIC_RELAXED);
-
-    if (!next) {
-        next = shim_object_next("getnameinfo");
-        __atomic_store_n(&known, next, __ATOMIC_RELAXED);
-    }
-    return (lookup_function *)next;
-}
 
 /* With NI_NAMEREQD the address is no answer. */
 __attribute__((visibility("default"))) int getnameinfo(const struct sockaddr *address, socklen_t size, char *host,
                                                        socklen_t host_size, char *service, socklen_t service_size,
                                                        int flags)
 {
-    lookup_function *next = find_next();
+    lookup_function *next = (lookup_function *)find_next("getnameinfo");
 
     if (!(flags & (NI_NAMEREQD | NI_NUMERICHOST)) && is_torch((uintptr_t)__builtin_return_address(0)))
         flags |= NI_NUMERICHOST;
