@@ -206,22 +206,6 @@ static void report_error(const struct rc_messages *messages)
     publish_plan(&result.plan);
 }
 
-/* Reading the range of local ports takes three system calls. A process with its own
- * task's stamp, as nearly all have, is recognised without it. */
-static void resolve_task(struct rc_context *context)
-{
-    if (rc_env_get(&result.env, RC_STAMP).p) {
-        rc_here_resolve(context, &here, &result);
-        if (result.stamped || result.plan.count == 0 || result.mode == RC_MODE_NONE)
-            return;
-        rc_node_port_range(&context->local_port_first, &context->local_port_last);
-        rc_resolve_again(context, &result);
-        return;
-    }
-    rc_node_port_range(&context->local_port_first, &context->local_port_last);
-    rc_here_resolve(context, &here, &result);
-}
-
 static void apply_result(uint32_t debug)
 {
     int fd;
@@ -263,7 +247,8 @@ static void handle_task(const char *const *argv)
         here.watch_relative = ROLLCALL_WATCH_FROM_PRELOAD;
     here.libraries_relative = ROLLCALL_PRELOAD_FROM_PRELOAD;
     context.pid = (uint32_t)rc_sys_getpid();
-    resolve_task(&context);
+    rc_node_port_range(&context.local_port_first, &context.local_port_last);
+    rc_here_resolve(&context, &here, &result);
 
     if (result.status != RC_RESOLVED)
         report_error(&result.messages);
