@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "system/node.h"
 
-#include <stdalign.h>
-
 #include "base/text.h"
 #include "system/sys.h"
 
@@ -115,37 +113,19 @@ const char *rc_node_name(char name[RC_NODE_NAME_SIZE])
     return name;
 }
 
-/* "nvidia0", but not "nvidia-uvm", "nvidiactl" or "nvidia-caps" */
-static bool is_gpu(const char *name)
-{
-    struct rc_str text = rc_str(name);
-    uint32_t number;
-
-    return rc_str_starts(text, "nvidia") &&
-           rc_parse_u32((struct rc_str){ text.p + 6, text.n - 6 }, UINT16_MAX, &number);
-}
-
 uint32_t rc_node_gpus(void)
 {
-    /* struct linux_dirent64, which no header has */
-    enum { LENGTH_AT = 16, NAME_AT = 19 };
-    alignas(uint64_t) char buffer[4096];
-    long fd = rc_sys_open("/dev", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    enum { GPUS_MAX = 64 };
     uint32_t count = 0;
-    long n;
 
-    if (fd < 0)
+    if (rc_sys_access("/dev", R_OK) < 0)
         return RC_UNKNOWN;
-    while ((n = rc_sys_read_folder((int)fd, buffer, sizeof(buffer))) > 0) {
-        for (long at = 0; at < n;) {
-            uint16_t length;
+    for (uint32_t i = 0; i < GPUS_MAX; i++) {
+        char path[PATH_SIZE];
+        struct rc_arena arena = { .base = path, .size = sizeof(path) };
 
-            __builtin_memcpy(&length, buffer + at + LENGTH_AT, sizeof(length));
-            count += is_gpu(buffer + at + NAME_AT);
-            at += length;
-        }
+        count += rc_sys_access(rc_format(&arena, "/dev/nvidia%u", i), F_OK) == 0;
     }
-    rc_sys_close((int)fd);
     return count;
 }
 
@@ -250,15 +230,6 @@ struct rc_str rc_beside_file(const char *relative, const char *name, char *path,
     return arena.full ? RC_ABSENT : rc_str(path);
 }
 
-static bool can_be_read(const char *path)
-{
-    long fd = rc_sys_open(path, O_RDONLY | O_CLOEXEC);
-
-    if (fd >= 0)
-        rc_sys_close((int)fd);
-    return fd >= 0;
-}
-
 /* The file, if it can be read and none of these characters is in its path. Absent where `relative` is NULL. */
 static struct rc_str file_without(const char *characters, const char *relative, const char *name, char *path,
                                   size_t size)
@@ -268,7 +239,7 @@ static struct rc_str file_without(const char *characters, const char *relative, 
 
     for (; file.p && *characters && !after.p; characters++)
         rc_str_split(file, *characters, &after);
-    return file.p && !after.p && can_be_read(path) ? file : RC_ABSENT;
+    return file.p && !after.p && rc_sys_access(path, R_OK) == 0 ? file : RC_ABSENT;
 }
 
 struct rc_str rc_beside_watch(const char *relative, char *path, size_t size)

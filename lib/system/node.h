@@ -40,8 +40,8 @@ void rc_node_port_range(uint16_t *first, uint16_t *last);
 /* This node's own name into name, which is also returned; "" where there is none. */
 const char *rc_node_name(char name[RC_NODE_NAME_SIZE]);
 
-/* The number of NVIDIA GPUs that this process can see as /dev/nvidiaN; a container has
- * only its own. RC_UNKNOWN where /dev cannot be read. */
+/* The number of NVIDIA GPUs that this process can see as /dev/nvidiaN; a container has only its own. RC_UNKNOWN
+ * where /dev cannot be read. */
 uint32_t rc_node_gpus(void);
 
 /* Reads and sets the mask of the calling thread. False, with nothing changed, where the

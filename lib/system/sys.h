@@ -23,9 +23,6 @@
 #ifndef O_CLOEXEC
 #define O_CLOEXEC 02000000
 #endif
-#ifndef O_DIRECTORY
-#define O_DIRECTORY 0 /* getdents64 refuses a file anyway */
-#endif
 #ifndef AT_FDCWD
 #define AT_FDCWD (-100)
 #endif
@@ -135,8 +132,7 @@ RC_SYS_CALL(rc_sys_write, (int fd, const void *text, size_t size), write, fd, te
 RC_SYS_CALL(rc_sys_close, (int fd), close, fd, 0, 0, 0, 0)
 RC_SYS_CALL(rc_sys_dup_from, (int fd, int lowest), fcntl, fd, F_DUPFD, lowest, 0, 0)
 
-/* entries of a folder, as getdents64(2) writes them */
-RC_SYS_CALL(rc_sys_read_folder, (int fd, void *buffer, size_t size), getdents64, fd, buffer, size, 0, 0)
+RC_SYS_CALL(rc_sys_access, (const char *path, int mode), faccessat, AT_FDCWD, path, mode, 0, 0)
 
 RC_SYS_CALL(rc_sys_socket, (int family, int type), socket, family, type, 0, 0, 0)
 RC_SYS_CALL(rc_sys_setsockopt, (int fd, int level, int option, const int *value), setsockopt, fd, level, option, value,
