@@ -138,7 +138,14 @@ static char **program_environment(enum rc_program_kind kind, const char *const *
  * of one that it has killed: with 60 processes on two cores that took more than 100 ms. */
 enum { LOOK_MS = 100, END_MS = 2000 };
 
-/* Opens a pipe, or a pair of sockets, with both ends above the standard streams. A daemon may have
+static void close_end(int *end)
+{
+    if (*end >= 0)
+        close(*end);
+    *end = -1;
+}
+
+/* Opens a pipe, or a pair of sockets, with both ends above the standard streams, or -1. A daemon may have
  * closed those, and the dup2 of the child would then close its own source. 0 or an errno. */
 static int open_pipe(int ends[2], bool as_sockets)
 {
@@ -153,9 +160,6 @@ static int open_pipe(int ends[2], bool as_sockets)
             error = errno;
         close(low[i]);
     }
-    for (int i = 0; error && i < 2; i++)
-        if (ends[i] >= 0)
-            close(ends[i]);
     return error;
 }
 
@@ -292,53 +296,37 @@ static bool has_reaped(pid_t child, int64_t deadline, int *status)
 ssize_t rc_program_run(const struct rc_program *program, char *output, size_t size, int *status)
 {
     int64_t deadline = rc_milliseconds() + program->milliseconds;
-    int in[2];
-    int out[2];
-    pid_t child;
+    int in[2] = { -1, -1 };
+    int out[2] = { -1, -1 };
+    pid_t child = 0;
     ssize_t n;
-    int error = open_pipe(in, program->kept);
+    int error;
 
     *status = 0;
     output[0] = '\0';
-    if (program->kept)
-        *program->kept = -1;
-    if (error)
-        return -error;
-    error = open_pipe(out, false);
-    if (error) {
-        close(in[0]);
-        close(in[1]);
-        return -error;
-    }
-    error = fill_pipe(in[1], program->input);
-    if (program->kept)
-        shutdown(in[1], SHUT_WR);
-    else
-        close(in[1]);
-    if (!error)
-        error = spawn_child(program, in[0], out[1], &child);
-    close(in[0]);
-    close(out[1]);
-    if (error) {
+    if ((error = open_pipe(in, program->kept)) == 0 && (error = open_pipe(out, false)) == 0 &&
+        (error = fill_pipe(in[1], program->input)) == 0) {
         if (program->kept)
-            close(in[1]);
-        close(out[0]);
-        return -error;
+            shutdown(in[1], SHUT_WR);
+        else
+            close_end(&in[1]);
+        error = spawn_child(program, in[0], out[1], &child);
     }
-    n = read_until(out[0], child, deadline, output, size);
-    close(out[0]);
+    close_end(&in[0]);
+    close_end(&out[1]);
+    n = error ? -error : read_until(out[0], child, deadline, output, size);
+    close_end(&out[0]);
     /* the child closes its output when it ends, or just before; if it could not be read, it is killed at once */
-    if (!has_reaped(child, n < 0 ? 0 : deadline, status)) {
+    if (!error && !has_reaped(child, n < 0 ? 0 : deadline, status)) {
         kill(child, SIGKILL);
         /* one that waits for a device does not end by that: it is left to init */
         has_reaped(child, rc_milliseconds() + END_MS, status);
         if (n >= 0)
             n = -ETIMEDOUT;
     }
-    if (program->kept) {
-        *program->kept = descriptor_take(in[1]);
-        close(in[1]);
-    }
+    if (program->kept)
+        *program->kept = error ? -1 : descriptor_take(in[1]);
+    close_end(&in[1]);
     return n;
 }
 
