@@ -3,9 +3,6 @@
 
 #include "spank.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "effects/binding.h"
 #include "node.h"
 #include "resolve/pins.h"
@@ -16,10 +13,8 @@ enum { PATIENCE_MS = 6000, GPUS_SIZE = 4096 };
 /* The first task of the node that gets there fills this in. */
 struct binding_memory {
     struct rc_once asked;
-    bool answered;
-    uint32_t length; /* of the answer */
     atomic_int warned;
-    char why[256];                           /* there is no answer */
+    char why[256];                           /* there is no answer; "": there is one */
     atomic_uchar claimed[RC_PINS_TASKS_MAX]; /* pins that tasks have taken */
     char answer[RC_BINDING_ANSWER];
 };
@@ -71,17 +66,15 @@ static const char *ask_map(const struct rc_binder *binder, const struct rc_bindi
         failed = rc_binding_ask(rc_spank_program("rollcall-map"), binding, binder->tasks, binder->gpus, shared->answer,
                                 pins, &why);
         rc_spank_outside_leave();
-        shared->length = (uint32_t)strlen(shared->answer);
-        shared->answered = !failed;
         if (failed && failed != shared->why)
             rc_format(&why, "%s", failed);
         rc_once_done(&shared->asked);
     } else if (!rc_once_wait(&shared->asked, PATIENCE_MS)) {
         return "the node's first task has not asked rollcall-map in time";
     }
-    if (!shared->answered)
+    if (shared->why[0])
         return shared->why;
-    return rc_pins_read((struct rc_str){ shared->answer, shared->length }, pins) && pins->count == binder->tasks
+    return rc_pins_read(rc_str(shared->answer), pins) && pins->count == binder->tasks
                ? NULL
                : "the tasks of the node ask different questions";
 }

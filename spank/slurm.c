@@ -92,16 +92,6 @@ struct change {
     char *before; /* NULL: was not there */
 };
 
-static bool is_name(const char *name)
-{
-    if (!*name || (*name >= '0' && *name <= '9'))
-        return false;
-    for (const char *p = name; *p; p++)
-        if (!(*p >= 'A' && *p <= 'Z') && !(*p >= 'a' && *p <= 'z') && !(*p >= '0' && *p <= '9') && *p != '_')
-            return false;
-    return true;
-}
-
 static const char *find_value(spank_t spank, const char *name)
 {
     const char *const *env = rc_spank_environment(spank);
@@ -137,7 +127,7 @@ static bool prepare_change(spank_t spank, const struct rc_plan_entry *entry, str
     bool set = entry->action == RC_SET;
 
     *change = (struct change){ .name = entry->name.p };
-    if (!is_name(entry->name.p) || (set && strlen(entry->name.p) + strlen(entry->value) + 2 >= ENTRY_MAX))
+    if (set && strlen(entry->name.p) + strlen(entry->value) + 2 >= ENTRY_MAX)
         return false;
     change->before = before ? strdup(before) : NULL;
     change->value = set ? strdup(entry->value) : NULL;
