@@ -25,18 +25,17 @@ static int say_failure(char *error, const char *what, const char *why)
 static int check_file(const char *file, char *error)
 {
     struct stat status;
+    const char *wrong = NULL;
 
-    if (stat(file, &status) < 0)
-        return say_failure(error, file, errno == ENOENT ? "there is no such file" : strerror(errno));
-    if (!S_ISREG(status.st_mode))
-        return say_failure(error, file, "it is not a file");
-    if (status.st_size == 0)
-        return say_failure(error, file, "it is empty");
-    if (status.st_size > RC_TOPOLOGY_FILE_MAX)
-        return say_failure(error, file, "it is larger than 64 MiB");
-    if (access(file, R_OK) < 0)
-        return say_failure(error, file, strerror(errno));
-    return 0;
+    if (stat(file, &status) < 0 || access(file, R_OK) < 0)
+        wrong = errno == ENOENT ? "there is no such file" : strerror(errno);
+    else if (!S_ISREG(status.st_mode))
+        wrong = "it is not a file";
+    else if (status.st_size == 0)
+        wrong = "it is empty";
+    else if (status.st_size > RC_TOPOLOGY_FILE_MAX)
+        wrong = "it is larger than 64 MiB";
+    return wrong ? say_failure(error, file, wrong) : 0;
 }
 
 /* Leaves out what rollcall does not use and costs time: distances, memory attributes, kinds of cores. */
