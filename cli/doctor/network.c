@@ -104,7 +104,7 @@ static void check_port_range(struct findings *findings)
 static bool has_address(const struct rc_interface *list, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        if (list[i].address.size && !rc_netaddr_is_loopback(&list[i].address))
+        if (!rc_netaddr_is_loopback(&list[i].address))
             return true;
     return false;
 }
@@ -112,7 +112,7 @@ static bool has_address(const struct rc_interface *list, unsigned count)
 static bool has_own_address(const struct rc_interface *list, unsigned count, const struct rc_netaddr *address)
 {
     for (unsigned i = 0; i < count; i++)
-        if (list[i].address.size && rc_netaddr_compare(&list[i].address, address) == 0)
+        if (rc_netaddr_compare(&list[i].address, address) == 0)
             return true;
     return false;
 }
@@ -151,7 +151,7 @@ static void check_nccl_interfaces(struct findings *findings, const struct rc_int
     bool passes = !filter || !*filter;
 
     for (unsigned i = 0; i < count && !passes; i++)
-        passes = list[i].address.size && doctor_filter_passes(rc_str(filter), rc_str(list[i].name));
+        passes = doctor_filter_passes(rc_str(filter), rc_str(list[i].name));
     if (!passes)
         doctor_findings_add(findings, FINDING_D204, NULL, 0, NULL, "NCCL_SOCKET_IFNAME=%s matches none of %s", filter,
                             names);
@@ -175,8 +175,8 @@ static void check_gloo_interfaces(struct findings *findings, const struct rc_int
 
         if (!is_there(name, list, count)) {
             doctor_findings_add(findings, FINDING_D205, NULL, 0, NULL,
-                                "GLOO_SOCKET_IFNAME=%s: there is no interface %.*s, but %s", value, (int)name.n, name.p,
-                                names);
+                                "GLOO_SOCKET_IFNAME=%s: there is no interface %.*s with an address, but %s", value,
+                                (int)name.n, name.p, names);
             return;
         }
     }

@@ -183,7 +183,7 @@ static void add_word(char list[LIST_SIZE], const char *word)
 }
 
 /* Adds the networks of the interface that is wished, if one is, and writes this node's addresses in *networks to *own.
- * `names` gets the names of all interfaces. */
+ * `names` gets the names of all interfaces that have one. */
 static void look_around(struct rc_str wish, struct rc_addresses *own, struct networks *networks, char names[LIST_SIZE])
 {
     struct rc_interface list[RC_INTERFACES_MAX];
@@ -192,7 +192,7 @@ static void look_around(struct rc_str wish, struct rc_addresses *own, struct net
     for (unsigned i = 0; i < count; i++) {
         if (strcmp(list[i].name, "lo") != 0)
             add_word(names, list[i].name);
-        if (list[i].address.size > 0 && rc_str_is(wish, list[i].name) && networks->count < RC_ADDRESSES_MAX)
+        if (rc_str_is(wish, list[i].name) && networks->count < RC_ADDRESSES_MAX)
             networks->list[networks->count++] = list[i].network;
     }
     /* of a thousand addresses there is room for those that may be chosen */

@@ -40,12 +40,6 @@ static uint8_t count_bits(const struct rc_netaddr *mask)
     return bits;
 }
 
-/* An address may have a label of its own: "ib0:1" is of ib0. */
-static void copy_name(const struct ifaddrs *entry, char name[RC_INTERFACE_SIZE])
-{
-    snprintf(name, RC_INTERFACE_SIZE, "%.*s", (int)strcspn(entry->ifa_name, ":"), entry->ifa_name);
-}
-
 /* Returns false, with *interface not to be used, where the entry is no address that other nodes may know. */
 static bool keep_address(const struct ifaddrs *entry, struct rc_interface *interface)
 {
@@ -54,39 +48,22 @@ static bool keep_address(const struct ifaddrs *entry, struct rc_interface *inter
     if (!netaddr_from_socket(entry->ifa_addr, &interface->address) || rc_netaddr_is_link_local(&interface->address) ||
         !netaddr_from_socket(entry->ifa_netmask, &mask))
         return false;
-    copy_name(entry, interface->name);
+    /* an address may have a label of its own: "ib0:1" is of ib0 */
+    snprintf(interface->name, RC_INTERFACE_SIZE, "%.*s", (int)strcspn(entry->ifa_name, ":"), entry->ifa_name);
     interface->network = rc_network_around(&interface->address, count_bits(&mask));
-    return true;
-}
-
-/* Likewise, where it is no link, or one of the `count` interfaces that have an address. */
-static bool keep_link(const struct ifaddrs *entry, const struct rc_interface *list, unsigned count,
-                      struct rc_interface *interface)
-{
-    if (!entry->ifa_addr || entry->ifa_addr->sa_family != AF_PACKET)
-        return false;
-    copy_name(entry, interface->name);
-    for (unsigned i = 0; i < count; i++)
-        if (strcmp(list[i].name, interface->name) == 0)
-            return false;
     return true;
 }
 
 unsigned rc_interfaces(struct rc_interface list[RC_INTERFACES_MAX])
 {
     struct ifaddrs *all = NULL;
-    unsigned addresses = 0;
-    unsigned count;
+    unsigned count = 0;
 
     memset(list, 0, RC_INTERFACES_MAX * sizeof(*list));
     if (getifaddrs(&all) < 0)
         return 0;
-    /* the kernel lists links first, and a node has dozens of them for its containers: no address would find room */
-    for (const struct ifaddrs *entry = all; entry && addresses < RC_INTERFACES_MAX; entry = entry->ifa_next)
-        addresses += keep_address(entry, &list[addresses]);
-    count = addresses;
     for (const struct ifaddrs *entry = all; entry && count < RC_INTERFACES_MAX; entry = entry->ifa_next)
-        count += keep_link(entry, list, addresses, &list[count]);
+        count += keep_address(entry, &list[count]);
     freeifaddrs(all);
     return count;
 }

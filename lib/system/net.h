@@ -13,15 +13,14 @@
 /* A node has hundreds of them for its containers. */
 enum { RC_INTERFACES_MAX = 1024 };
 
-/* One address of an interface. Link-local addresses are left out; an interface
- * without any other has one entry, with an address of size 0. */
+/* One address of an interface. Link-local addresses are left out. */
 struct rc_interface {
     char name[RC_INTERFACE_SIZE];
     struct rc_netaddr address;
     struct rc_network network; /* around it */
 };
 
-/* Writes at most RC_INTERFACES_MAX entries, those with an address first; returns their number. */
+/* Writes at most RC_INTERFACES_MAX entries; returns their number. */
 unsigned rc_interfaces(struct rc_interface list[RC_INTERFACES_MAX]);
 
 /* Writes the name of the interface that has an address, or by which this node reaches it: the kernel's choice of a
