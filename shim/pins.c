@@ -15,21 +15,10 @@ static struct rc_env env;
 static struct shim_pin pin;
 static struct shim_table table;
 
-/* An index would cost more, and nearly no process is such a worker. */
-static bool has_entry(const char *entry_begin)
-{
-    for (char **entry = environ; *entry; entry++)
-        if (rc_str_starts((struct rc_str){ *entry, SIZE_MAX }, entry_begin))
-            return true;
-    return false;
-}
-
 __attribute__((constructor)) static void start(int argc, char **argv, char **envp)
 {
     const char *const *command = shim_command_line(argc, argv, envp);
 
-    if (!environ || !has_entry("LOCAL_RANK=") || !has_entry(RC_PINS "=") || has_entry(RC_PINNED "="))
-        return;
     rc_env_index(&env, (const char *const *)environ);
     /* ROLLCALL=off wins over everything */
     if (!shim_is_privileged(command, env.count) && !rc_str_is(rc_env_get(&env, "ROLLCALL"), "off"))
