@@ -2,11 +2,8 @@
 /* pins.c - the placement that plugin and command ask for: a request on standard input, pins of resolve/pins.h. */
 #include "map.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/cpuset.h"
 #include "base/text.h"
 #include "console/usage.h"
 #include "resolve/pins.h"
@@ -34,18 +31,13 @@ static void print_pin(const struct mapping *mapping, unsigned task)
     puts(place->shared ? " shared=yes" : "");
 }
 
-/* Writes all lines as rc_pins_read takes them, or none. */
-static int print_pins(const struct mapping *mapping)
+static void print_pins(const struct mapping *mapping)
 {
-    for (unsigned i = 0; i < mapping->tasks; i++)
-        if (hwloc_bitmap_last(mapping->place[i].cpus) >= RC_CPUS_MAX)
-            return console_fail("pins: a hardware thread has a number above %d", RC_CPUS_MAX);
     printf("node");
     print_names(rc_str(mapping->nics.cards), rc_str(mapping->nics.interfaces));
     putchar('\n');
     for (unsigned i = 0; i < mapping->tasks; i++)
         print_pin(mapping, i);
-    return 0;
 }
 
 static enum rc_topology_depth choose_depth(const struct rc_pins_question *question)
@@ -74,7 +66,8 @@ static int answer_question(struct mapping *mapping, const struct rc_pins_questio
         map_choose_cpus(mapping, question->cpus, true) < 0 ||
         map_place_tasks(mapping, question->bind == RC_PINS_NUMA) < 0)
         return STATUS_USAGE;
-    return print_pins(mapping);
+    print_pins(mapping);
+    return STATUS_RESOLVED;
 }
 
 int map_answer_pins(const char *file)
@@ -90,7 +83,5 @@ int map_answer_pins(const char *file)
         return console_fail("pins: that is no request");
     status = answer_question(&mapping, &question);
     map_free(&mapping);
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return status;
-    return console_fail("pins: cannot write to standard output: %s", strerror(errno));
+    return status;
 }

@@ -100,14 +100,14 @@ int main(int argc, char **argv)
     int status = STATUS_USAGE;
 
     /* `rollcall map` starts it as "map"; any other name is its own */
-    if (argc > 1 && strcmp(argv[0], "map") != 0 && strcmp(argv[1], "pins") == 0)
-        return map_answer_pins(argc > 2 ? argv[2] : NULL);
-    if (read_arguments(argc, argv, &wishes, &output) < 0)
-        return STATUS_USAGE;
-    paint_choose();
-    if (map_make(&wishes, &mapping) == 0)
-        status = show_mapping(&mapping, &output);
-    map_free(&mapping);
+    if (argc > 1 && strcmp(argv[0], "map") != 0 && strcmp(argv[1], "pins") == 0) {
+        status = map_answer_pins(argc > 2 ? argv[2] : NULL);
+    } else if (read_arguments(argc, argv, &wishes, &output) == 0) {
+        paint_choose();
+        if (map_make(&wishes, &mapping) == 0)
+            status = show_mapping(&mapping, &output);
+        map_free(&mapping);
+    }
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
     return console_fail("cannot write to standard output: %s", strerror(errno));
