@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "placement/placement.h"
 
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "system/gpufiles.h"
+#include "system/net.h"
 
 enum {
     CLASS_ETHERNET = 0x0200,
@@ -132,30 +130,18 @@ static int compare_nics(const void *a, const void *b)
     return rc_pci_address_order(left->bus_id, right->bus_id);
 }
 
-static bool is_reached(const struct ifaddrs *entry)
-{
-    const struct sockaddr_in6 *six = (const void *)entry->ifa_addr;
-
-    if (!entry->ifa_addr || !(entry->ifa_flags & IFF_UP) || !(entry->ifa_flags & IFF_RUNNING))
-        return false;
-    return entry->ifa_addr->sa_family == AF_INET ||
-           (entry->ifa_addr->sa_family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr));
-}
-
 /* A library that is told of an interface without an address fails, where it would have found another one by itself. */
 static void find_silent(struct rc_nic *nic, size_t count)
 {
-    struct ifaddrs *all;
+    static struct rc_interface list[RC_INTERFACES_MAX];
+    unsigned interfaces = rc_interfaces(list);
 
-    if (count == 0 || getifaddrs(&all) < 0)
-        return;
     for (size_t i = 0; i < count; i++) {
         nic[i].silent = nic[i].network != NULL;
-        for (const struct ifaddrs *entry = all; entry && nic[i].silent; entry = entry->ifa_next)
-            nic[i].silent = !is_reached(entry) || strcmp(entry->ifa_name, nic[i].network) != 0;
+        for (unsigned k = 0; k < interfaces && nic[i].silent; k++)
+            nic[i].silent = !list[k].is_up || strcmp(list[k].name, nic[i].network) != 0;
         nic[i].down = nic[i].down || (nic[i].silent && nic[i].kind == RC_NIC_ETHERNET);
     }
-    freeifaddrs(all);
 }
 
 enum { NAME_MAX_LENGTH = 63 }; /* IB_DEVICE_NAME_MAX, with its NUL; interfaces have 15 */

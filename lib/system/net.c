@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <ifaddrs.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
@@ -50,6 +51,7 @@ static bool keep_address(const struct ifaddrs *entry, struct rc_interface *inter
         return false;
     /* an address may have a label of its own: "ib0:1" is of ib0 */
     snprintf(interface->name, RC_INTERFACE_SIZE, "%.*s", (int)strcspn(entry->ifa_name, ":"), entry->ifa_name);
+    interface->is_up = (entry->ifa_flags & IFF_UP) && (entry->ifa_flags & IFF_RUNNING);
     interface->network = rc_network_around(&interface->address, count_bits(&mask));
     return true;
 }

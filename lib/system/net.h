@@ -16,6 +16,7 @@ enum { RC_INTERFACES_MAX = 1024 };
 /* One address of an interface. Link-local addresses are left out. */
 struct rc_interface {
     char name[RC_INTERFACE_SIZE];
+    bool is_up; /* and has a carrier */
     struct rc_netaddr address;
     struct rc_network network; /* around it */
 };
