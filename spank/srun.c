@@ -19,6 +19,7 @@
 #include "rendezvous/wire.h"
 #include "roll/roll.h"
 #include "spank.h"
+#include "system/node.h"
 #include "system/program.h"
 
 /* In srun: which task is on which host, where the step's node list does not tell.
@@ -30,7 +31,7 @@
 
 /* Longer maps are not passed on: one entry of an environment may have 128 KiB. That is
  * 14,000 runs at least. */
-enum { MAP_MAX = 96 * 1024 };
+enum { MAP_MAX = 96 * 1024, COMMAND_SIZE = 64 * 1024 };
 
 /* Functions of srun's own libslurmfull. Weak, because the plugin binds at start and is
  * loaded by other programs as well. */
@@ -40,17 +41,14 @@ extern void slurm_job_step_layout_free(slurm_step_layout_t *layout) __attribute_
 /* Whether one of the first `most` words of srun's command line is wanted. */
 static bool is_on_command_line(bool (*is_wanted)(const char *word), int most)
 {
-    FILE *file = fopen("/proc/self/cmdline", "re");
-    bool found = false;
-    char *word = NULL;
-    size_t size = 0;
+    char words[COMMAND_SIZE];
+    size_t n = rc_file_read("/proc/self/cmdline", words, sizeof(words) - 1);
 
-    for (int i = 0; file && !found && i < most && getdelim(&word, &size, '\0', file) > 0; i++)
-        found = is_wanted(word);
-    free(word);
-    if (file)
-        fclose(file);
-    return found;
+    words[n] = '\0';
+    for (const char *word = words; word < words + n && most > 0; word += strlen(word) + 1, most--)
+        if (is_wanted(word))
+            return true;
+    return false;
 }
 
 /* `-m arbitrary` in any spelling. A false match only costs one needless question to slurmctld. */
