@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { DEPTH_MAX = 128 };
-
 hwloc_obj_t rc_near_cpus(hwloc_obj_t object)
 {
     while (object->parent && !object->cpuset)
@@ -50,37 +48,25 @@ int rc_near_numa(hwloc_topology_t topology, hwloc_obj_t object)
     return rc_near_node(topology, rc_near_cpus(object)->cpuset);
 }
 
-/* An object and what is around it, from the inside out. */
-struct chain {
-    hwloc_obj_t object[DEPTH_MAX];
-    unsigned count;
-};
-
-static void climb_to_near(hwloc_obj_t object, struct chain *chain)
+/* How far out one has to go to find what holds both. */
+static unsigned count_hops(hwloc_obj_t from, hwloc_obj_t object)
 {
-    for (chain->count = 0; object && chain->count < DEPTH_MAX; object = object->parent)
-        chain->object[chain->count++] = object;
-}
+    unsigned hops = 0;
 
-/* How far out one has to go to find it. */
-static unsigned count_hops(const struct chain *chain, hwloc_obj_t object)
-{
-    for (; object; object = object->parent)
-        for (unsigned i = 0; i < chain->count; i++)
-            if (chain->object[i] == object)
-                return i;
-    return DEPTH_MAX;
+    for (; from; from = from->parent, hops++)
+        for (hwloc_obj_t around = object; around; around = around->parent)
+            if (around == from)
+                return hops;
+    return hops;
 }
 
 static int find_nearest_nic(hwloc_obj_t from, const struct rc_nic_list *nics, unsigned *load)
 {
-    struct chain chain;
     unsigned least = 0;
     int best = -1;
 
-    climb_to_near(from, &chain);
     for (size_t i = 0; i < nics->used; i++) {
-        unsigned far = count_hops(&chain, nics->nic[i].pci);
+        unsigned far = count_hops(from, nics->nic[i].pci);
 
         if (best < 0 || far < least || (far == least && load[i] < load[best])) {
             least = far;
