@@ -64,7 +64,6 @@ int rc_pci_gpus_find(hwloc_topology_t topology, struct rc_pci_gpus *list)
     int most = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PCI_DEVICE);
     struct rc_pci_gpu *gpu = calloc(most > 0 ? (size_t)most + 1 : 1, sizeof(*gpu));
     size_t count = 0;
-    size_t kept = 0;
 
     if (!gpu)
         return -1;
@@ -78,25 +77,10 @@ int rc_pci_gpus_find(hwloc_topology_t topology, struct rc_pci_gpus *list)
         count++;
     }
     qsort(gpu, count, sizeof(*gpu), compare_gpus);
-    /* a topology file may have a GPU twice */
-    for (size_t i = 0; i < count; i++)
-        if (kept == 0 || strcmp(gpu[kept - 1].bus_id, gpu[i].bus_id) != 0)
-            gpu[kept++] = gpu[i];
-    *list = (struct rc_pci_gpus){ .gpu = gpu, .count = kept };
-    while (list->used < kept && gpu[list->used].vendor == gpu[0].vendor && !gpu[list->used].integrated)
+    *list = (struct rc_pci_gpus){ .gpu = gpu, .count = count };
+    while (list->used < count && gpu[list->used].vendor == gpu[0].vendor && !gpu[list->used].integrated)
         list->used++;
     return 0;
-}
-
-const char *rc_pci_gpu_model(const struct rc_pci_gpu *gpu)
-{
-    for (hwloc_obj_t os = gpu->pci->io_first_child; os; os = os->next_sibling) {
-        const char *model = os->type == HWLOC_OBJ_OS_DEVICE ? hwloc_obj_get_info_by_name(os, "GPUModel") : NULL;
-
-        if (model)
-            return model;
-    }
-    return hwloc_obj_get_info_by_name(gpu->pci, "PCIDevice");
 }
 
 bool rc_pci_gpus_own(const struct rc_pci_gpus *list, unsigned number, unsigned *index)

@@ -162,22 +162,11 @@ static void write_names(struct rc_nic *nic)
         snprintf(nic->interface, RC_NIC_NAME, "%s", nic->network);
 }
 
-/* A topology file may have a name twice. */
-static bool is_listed(const char *text, const char *name)
-{
-    size_t n = strlen(name);
-
-    for (const char *at = text; (at = strstr(at, name)) != NULL; at += n)
-        if ((at == text || at[-1] == ',') && (at[n] == ',' || at[n] == '\0'))
-            return true;
-    return false;
-}
-
 static void add_name(char *text, size_t size, const char *name)
 {
     size_t used = strlen(text);
 
-    if (*name && !is_listed(text, name))
+    if (*name)
         snprintf(text + used, size - used, "%s%s", used ? "," : "", name);
 }
 

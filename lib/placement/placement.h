@@ -74,7 +74,10 @@ bool rc_pci_gpus_own(const struct rc_pci_gpus *list, unsigned number, unsigned *
 bool rc_pci_gpus_named(const struct rc_pci_gpus *list, struct rc_str name, unsigned *index);
 
 /* The product's name, where the topology has one; else NULL. */
-const char *rc_pci_gpu_model(const struct rc_pci_gpu *gpu);
+static inline const char *rc_pci_gpu_model(const struct rc_pci_gpu *gpu)
+{
+    return hwloc_obj_get_info_by_name(gpu->pci, "PCIDevice");
+}
 
 void rc_bus_id(hwloc_obj_t pci, char text[RC_BUS_ID]);
 
@@ -112,7 +115,7 @@ struct rc_nic_list {
     struct rc_nic *nic;
     size_t count; /* those that are down last; by kind, then by bus id */
     size_t used;  /* of the first kind that there is and that is not down */
-    char *cards;  /* of all that a job uses, each once: "mlx5_0,mlx5_1" */
+    char *cards;  /* of all that a job uses: "mlx5_0,mlx5_1" */
     char *interfaces;
 };
 
