@@ -47,30 +47,31 @@ static const char *task_colour(unsigned task)
     return colours[task % (sizeof(colours) / sizeof(*colours))];
 }
 
-/* Writes a text into the box of an object, or below it, on a task's colour; NULL: on none. */
-static void label_object(struct mapping *mapping, hwloc_obj_t object, const char *colour, const char *text)
-{
-    hwloc_obj_t misc = hwloc_topology_insert_misc_object(mapping->topology, object, text);
-
-    if (misc && colour)
-        paint_object(misc, colour);
-}
-
 static void task_name(const struct mapping *mapping, unsigned task, char name[NAME_SIZE])
 {
     snprintf(name, NAME_SIZE, task == mapping->local_rank ? "task %u (this)" : "task %u", task);
+}
+
+/* Writes a task's name into the box of an object, or below it, on the task's colour. */
+static void label_task(struct mapping *mapping, hwloc_obj_t object, unsigned task)
+{
+    char name[NAME_SIZE];
+    hwloc_obj_t misc;
+
+    task_name(mapping, task, name);
+    misc = hwloc_topology_insert_misc_object(mapping->topology, object, name);
+    if (misc)
+        paint_object(misc, task_colour(task));
 }
 
 static void mark_cores(struct mapping *mapping, unsigned task)
 {
     const struct rc_place *place = &mapping->place[task];
     hwloc_obj_t box = hwloc_get_obj_covering_cpuset(mapping->topology, place->cpus);
-    char name[NAME_SIZE];
 
     paint_cores(mapping->topology, place->cpus, task_colour(task));
-    task_name(mapping, task, name);
     if (place->gpu < 0)
-        label_object(mapping, box ? box : hwloc_get_root_obj(mapping->topology), task_colour(task), name);
+        label_task(mapping, box ? box : hwloc_get_root_obj(mapping->topology), task);
 }
 
 /* Its number among the GPUs, and each task that has it. */
@@ -80,12 +81,11 @@ static void mark_gpu(struct mapping *mapping, unsigned gpu)
     char text[NAME_SIZE];
 
     snprintf(text, sizeof(text), "GPU %u", gpu);
-    label_object(mapping, pci, NULL, text);
+    hwloc_topology_insert_misc_object(mapping->topology, pci, text);
     for (unsigned task = 0; task < mapping->tasks; task++) {
         if (mapping->place[task].gpu != (int)gpu)
             continue;
-        task_name(mapping, task, text);
-        label_object(mapping, pci, task_colour(task), text);
+        label_task(mapping, pci, task);
         paint_object(pci, task_colour(task));
     }
 }
@@ -98,12 +98,9 @@ static void mark_nic(struct mapping *mapping, int nic)
     unsigned last = 0;
 
     for (unsigned task = 0; pci && task < mapping->tasks; task++) {
-        char name[NAME_SIZE];
-
         if (mapping->place[task].nic != nic)
             continue;
-        task_name(mapping, task, name);
-        label_object(mapping, pci, task_colour(task), name);
+        label_task(mapping, pci, task);
         last = task;
         tasks++;
     }
