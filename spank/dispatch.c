@@ -78,6 +78,12 @@ static void say_twice(const struct twins *twins)
                 rc_message_entry(RC209)->id, twins->before ? twins->before : twins->own, twins->own);
 }
 
+/* srun, sbatch or salloc. */
+static bool is_command(void)
+{
+    return spank_context() == S_CTX_LOCAL || spank_context() == S_CTX_ALLOCATOR;
+}
+
 /* Runs as root in slurmd and slurmstepd, so it only registers the option. */
 int slurm_spank_init(spank_t spank, int argc, char *argv[])
 {
@@ -85,53 +91,32 @@ int slurm_spank_init(spank_t spank, int argc, char *argv[])
     static bool called;
 
     (void)argc, (void)argv;
-    switch (spank_context()) {
-    case S_CTX_LOCAL:
-    case S_CTX_ALLOCATOR:
-    case S_CTX_REMOTE:
-        dl_iterate_phdr(find_twin, &twins);
-        is_copy = twins.before != NULL;
-        if (is_another(&called))
-            say_twice(&twins);
-        else
-            rc_spank_register(spank);
-        break;
-    case S_CTX_SLURMD:
-    case S_CTX_JOB_SCRIPT:
-    case S_CTX_ERROR:
-        break;
-    }
+    if (!is_command() && spank_context() != S_CTX_REMOTE)
+        return 0;
+    dl_iterate_phdr(find_twin, &twins);
+    is_copy = twins.before != NULL;
+    if (is_another(&called))
+        say_twice(&twins);
+    else
+        rc_spank_register(spank);
     return 0;
-}
-
-/* Slurm ignores what an `optional` plugin returns here (_do_call_stack), and would submit the job or make the step. */
-static void end_command(void)
-{
-    _exit(1);
 }
 
 /* What cannot be done is refused here, before a job is submitted or a step is made. */
 int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
 {
+    bool is_srun = spank_context() == S_CTX_LOCAL;
     static bool called;
 
     (void)spank;
     if (is_another(&called))
         return 0;
     rc_spank_read_arguments(argc, argv);
-    switch (spank_context()) {
-    case S_CTX_LOCAL:
+    if (is_srun)
         rc_spank_open_standard();
-        if (!rc_spank_check_environment() || !rc_spank_check_waiting())
-            end_command();
-        break;
-    case S_CTX_ALLOCATOR:
-        if (!rc_spank_check_environment())
-            end_command();
-        break;
-    default:
-        break;
-    }
+    /* Slurm ignores what an `optional` plugin returns (_do_call_stack), and would submit the job or make the step */
+    if (is_command() && (!rc_spank_check_environment() || (is_srun && !rc_spank_check_waiting())))
+        _exit(1);
     return 0;
 }
 
