@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "console/output.h"
 #include "console/usage.h"
 #include "roll/names.h"
 #include "system/node.h"
@@ -33,6 +34,14 @@ bool cli_scope_take(struct cli_scope *scope, int option, const char *value)
     return false;
 }
 
+uint32_t cli_rank_of(const struct rc_result *result)
+{
+    enum rc_field field = result->mode == RC_MODE_LAUNCHER ? RC_NODE_RANK : RC_RANK;
+    uint32_t number = result->identity.field[field];
+
+    return number != RC_UNKNOWN ? number : result->facts.field[RC_RANK].value;
+}
+
 struct report {
     uint32_t rank;
     uint32_t weight; /* of its errors and warnings */
@@ -45,8 +54,8 @@ struct report {
 struct reports {
     struct report *list;
     struct rc_range *range; /* room for those of one group */
-    struct rc_str *host;
-    size_t count; /* that have lines */
+    struct rc_str *text;    /* for its hosts, or for notes */
+    size_t count;           /* that have lines */
     size_t tasks;
 };
 
@@ -150,11 +159,11 @@ static void print_title(const struct reports *reports, size_t group, const char 
         if (reports->list[i].group != group)
             continue;
         reports->range[count] = (struct rc_range){ reports->list[i].rank, reports->list[i].rank };
-        reports->host[count++] = reports->list[i].node;
+        reports->text[count++] = reports->list[i].node;
     }
     ranks = rc_compact_ranges(reports->range, count, NAMES_MAX, &arena);
     printf("%s %s on %s%s\n", count == 1 ? "rank" : "ranks", ranks,
-           rc_compact_hosts(reports->host, count, NAMES_MAX, &arena), end);
+           rc_compact_hosts(reports->text, count, NAMES_MAX, &arena), end);
 }
 
 static bool read_report(struct rc_str *rest, struct report *report)
@@ -184,15 +193,21 @@ static bool read_report(struct rc_str *rest, struct report *report)
     return report->node.p && rc_parse_u32(line, RC_MAX_TASKS - 1, &report->rank);
 }
 
+static int by_rank(const void *a, const void *b)
+{
+    const struct report *left = a;
+    const struct report *right = b;
+
+    return (left->rank > right->rank) - (left->rank < right->rank);
+}
+
 /* What is worst comes first, whole. */
 static int by_weight(const void *a, const void *b)
 {
     const struct report *left = a;
     const struct report *right = b;
 
-    if (left->weight != right->weight)
-        return left->weight < right->weight ? 1 : -1;
-    return (left->rank > right->rank) - (left->rank < right->rank);
+    return left->weight != right->weight ? (left->weight < right->weight ? 1 : -1) : by_rank(a, b);
 }
 
 static bool read_reports(struct rc_str text, struct reports *reports)
@@ -201,8 +216,8 @@ static bool read_reports(struct rc_str text, struct reports *reports)
 
     reports->list = calloc(most, sizeof(*reports->list));
     reports->range = calloc(most, sizeof(*reports->range));
-    reports->host = calloc(most, sizeof(*reports->host));
-    if (!reports->list || !reports->range || !reports->host)
+    reports->text = calloc(most, sizeof(*reports->text));
+    if (!reports->list || !reports->range || !reports->text)
         return false;
     while (text.n) {
         bool good = read_report(&text, &reports->list[reports->count]);
@@ -268,21 +283,77 @@ static void print_grouped(struct reports *reports, bool all)
         print_verdict(&reports->list[0]);
 }
 
+/* What several tasks say alike is said once. Returns how many notes there are. */
+static size_t add_note(struct reports *reports, size_t notes, struct rc_str note)
+{
+    for (size_t i = 0; i < notes; i++)
+        if (rc_str_eq(reports->text[i], note))
+            return notes;
+    reports->text[notes] = note;
+    return notes + 1;
+}
+
+static void add_row(struct table *table, struct rc_str line, enum paint paint)
+{
+    for (unsigned i = 0; i < table->columns; i++)
+        table_cell(table, paint, rc_str_split(line, '\t', &line), 0);
+}
+
+/* Takes a line without its mark. */
+static struct rc_str take_line(struct rc_str *rest)
+{
+    struct rc_str line = rc_str_split(*rest, '\n', rest);
+
+    return line.n ? (struct rc_str){ line.p + 1, line.n - 1 } : line;
+}
+
+/* Returns -1 without memory. */
+static int print_table(struct reports *reports)
+{
+    struct table table = { .columns = TABLE_COLUMNS, .headed = true };
+    struct rc_str lines = reports->list[0].lines;
+    size_t notes = 0;
+    int status;
+
+    add_row(&table, take_line(&lines), PAINT_STRONG);
+    qsort(reports->list, reports->count, sizeof(*reports->list), by_rank);
+    for (size_t i = 0; i < reports->count; i++) {
+        lines = reports->list[i].lines;
+        take_line(&lines);
+        add_row(&table, take_line(&lines), PAINT_NONE);
+        while (lines.n)
+            notes = add_note(reports, notes, take_line(&lines));
+    }
+    status = table_print(&table);
+    for (size_t i = 0; i < notes && status == 0; i++) {
+        char *note = strndup(reports->text[i].p, reports->text[i].n);
+
+        putchar('\n');
+        status = note ? console_print_wrapped(0, 4, PAINT_NONE, note) : -1;
+        free(note);
+    }
+    return status;
+}
+
+/* Returns -1 without memory. */
 static int print_reports(const struct rc_result *result, const struct cli_scope *scope, enum cli_part part,
                          const char *text)
 {
     struct reports reports = { .count = 0 };
-    bool good = read_reports(rc_str(text), &reports);
+    int status = read_reports(rc_str(text), &reports) ? 0 : -1;
 
-    if (good && reports.count) {
+    if (status == 0 && reports.count) {
         if (!scope->rank)
             cli_together_head(result, part, reports.tasks);
-        print_grouped(&reports, scope->all);
+        if (scope->table)
+            status = print_table(&reports);
+        else
+            print_grouped(&reports, scope->all);
     }
     free(reports.list);
     free(reports.range);
-    free(reports.host);
-    return good ? 0 : -1;
+    free(reports.text);
+    return status;
 }
 
 /* What this task sends: to be freed; NULL without memory. */
@@ -296,7 +367,7 @@ static char *write_report(const struct rc_result *result, const char *text)
 
     if (!out)
         return NULL;
-    fprintf(out, BEGIN "%u %s\n", (unsigned)result->facts.field[RC_RANK].value, rc_node_name(name));
+    fprintf(out, BEGIN "%u %s\n", (unsigned)cli_rank_of(result), rc_node_name(name));
     while (rest.n) {
         struct rc_str line = rc_str_split(rest, '\n', &rest);
 
@@ -351,7 +422,7 @@ int cli_report(const struct rc_result *result, const struct cli_scope *scope, in
     char *own;
     int status;
 
-    if (possible && scope->rank && result->facts.field[RC_RANK].value != scope->number)
+    if (possible && scope->rank && cli_rank_of(result) != scope->number)
         return STATUS_RESOLVED;
     if (!possible || scope->plain)
         return print(more);

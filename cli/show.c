@@ -195,7 +195,7 @@ static int print_section(const char *title, unsigned columns,
     struct table table = { .columns = columns };
 
     fill(result, &table);
-    if (table.rows > 0)
+    if (table.count > 0)
         print_title(title);
     return table_print(&table);
 }
@@ -225,22 +225,6 @@ static int print_result(void *more)
     return result->status == RC_RESOLVED ? STATUS_RESOLVED : STATUS_CONTRADICTION;
 }
 
-static int print_line(const struct rc_result *result)
-{
-    static char own[CLI_TASKLINE_SIZE];
-    char *all = NULL;
-    enum cli_part part;
-    bool good = cli_taskline_write(result, own);
-
-    part = good ? cli_together(result, own, &all) : CLI_PART_SILENT;
-    if (part != CLI_PART_SILENT)
-        good = cli_tasktable_print(result, part, all ? all : own) == 0;
-    free(all);
-    if (!good)
-        return console_fail("out of memory");
-    return result->status == RC_RESOLVED ? STATUS_RESOLVED : STATUS_CONTRADICTION;
-}
-
 static int print_inspection(struct inspection *inspection)
 {
     const struct rc_result *result = &inspection->result;
@@ -250,11 +234,10 @@ static int print_inspection(struct inspection *inspection)
     if (!inspection->own)
         return print_result(inspection);
     scope->plain = inspection->json;
-    scope->by_node = true;
-    return cli_together_is_possible(result) && !scope->plain && !inspection->whole && !inspection->why && !scope->all &&
-                   !scope->rank
-               ? print_line(result)
-               : cli_report(result, scope, print_result, inspection);
+    scope->table = cli_together_is_possible(result) && !scope->plain && !inspection->whole && !inspection->why &&
+                   !scope->all && !scope->rank;
+    scope->by_node = !scope->table;
+    return cli_report(result, scope, scope->table ? cli_task_print : print_result, inspection);
 }
 
 static int run_show(int argc, char **argv)

@@ -29,36 +29,11 @@ enum cli_part cli_together(const struct rc_result *result, const char *own, char
 /* Prints the launch that `result` is a task of, how many of its tasks are here, and why no more. */
 void cli_together_head(const struct rc_result *result, enum cli_part part, size_t count);
 
-/* What a task says of itself in one line of `rollcall show`, as text that another task can print.
- *
- *   task RANK\tCELL\tCELL...\n      its number for sorting, then a cell for each column
- *   note LEVEL ID\tTEXT\n           each of its warnings and errors
- *
- * Values are escaped: a cell has neither tabs nor newlines. */
+/* RANK; in launcher mode, where tasks have none, the node rank. */
+uint32_t cli_rank_of(const struct rc_result *result);
 
-enum cli_column {
-    CLI_COLUMN_RANK, /* in launcher mode, where tasks have none, the node rank */
-    CLI_COLUMN_NODE,
-    CLI_COLUMN_LOCAL_RANK,
-    CLI_COLUMN_GPU,   /* the task's own; in launcher mode those of its workers */
-    CLI_COLUMN_CORES, /* hardware threads that it may run on now */
-    CLI_COLUMN_MASTER,
-    CLI_COLUMN_VERDICT, /* "ok", or the ids of what is wrong */
-    CLI_COLUMN_COUNT
-};
-
-enum { CLI_TASKLINE_SIZE = 4096 };
-
-/* Writes this process's text, with a NUL after it. Notes that do not fit are left out. False where the line itself
- * does not fit, or without memory. */
-bool cli_taskline_write(const struct rc_result *result, char text[CLI_TASKLINE_SIZE]);
-
-/* Prints the tasks of `text`, which is changed, in order, below a head. 0, or -1 without memory. */
-int cli_tasktable_print(const struct rc_result *result, enum cli_part part, char *text);
-
-/* Longer reports.
- *
- * One task prints one report in one piece: what is alike once, then what differs, each headed by rank and node. */
+/* One task prints one report in one piece: what is alike once, then what differs, each headed by rank and node; or one
+ * table with a row of each task. */
 
 struct cli_scope {
     bool all;         /* --all: each task's whole report, in order */
@@ -66,6 +41,7 @@ struct cli_scope {
     uint32_t number;
     bool by_node; /* reports of one task a node are enough, but with these two */
     bool plain;   /* for programs: each task prints its own, as it is */
+    bool table;   /* reports are the table's head and a row, cells with tabs between them, and notes */
 };
 
 /* For getopt, and what it returns for them. */
@@ -79,3 +55,6 @@ bool cli_scope_take(struct cli_scope *scope, int option, const char *value);
 /* Has `print`, which returns an exit status, print this task's report to standard output, and prints what is to be
  * printed of it and the others'. Returns that status; 0 where another task was asked for. */
 int cli_report(const struct rc_result *result, const struct cli_scope *scope, int (*print)(void *more), void *more);
+
+/* Prints such a row of the task of a struct inspection, and its warnings and errors. */
+int cli_task_print(void *more);

@@ -10,17 +10,6 @@
 #include "base/text.h"
 #include "launcher/launcher.h"
 
-static const char hex[] = "0123456789abcdef";
-
-static char *put_hex(char *out, unsigned char c)
-{
-    *out++ = '\\';
-    *out++ = 'x';
-    *out++ = hex[c >> 4];
-    *out++ = hex[c & 15];
-    return out;
-}
-
 char *console_escape(struct rc_str text, size_t limit)
 {
     size_t shown = limit && text.n > limit ? limit : text.n;
@@ -33,11 +22,9 @@ char *console_escape(struct rc_str text, size_t limit)
         if (rc_is_printable(text.p[i]))
             *out++ = text.p[i];
         else
-            out = put_hex(out, (unsigned char)text.p[i]);
+            out += snprintf(out, sizeof("\\xff"), "\\x%02x", (unsigned)(unsigned char)text.p[i]);
     }
-    for (unsigned i = 0; shown < text.n && i < 3; i++)
-        *out++ = '.';
-    *out = '\0';
+    snprintf(out, sizeof("..."), "%s", shown < text.n ? "..." : "");
     return copy;
 }
 
@@ -45,7 +32,7 @@ enum { GAP = 2, MARGIN = 2, NARROWEST = 24, USUAL_WIDTH = 80, LEAST_WIDTH = 20, 
 
 /* A cell wider than this does not widen its column for all rows: in its own row the
  * next cell moves to the right, or to a line of its own. */
-static const size_t widest_cell[TABLE_COLUMNS] = { 28, 24, 16, 0 };
+static const size_t widest_cell[TABLE_COLUMNS] = { 28, 24, 16 };
 
 static bool coloured;
 
@@ -104,16 +91,14 @@ const char *paint_off(void)
 
 void table_cell(struct table *table, enum paint paint, struct rc_str text, size_t limit)
 {
-    if (table->rows == TABLE_ROWS)
-        return;
-    table->cell[table->rows][table->filled].paint = paint;
-    table->cell[table->rows][table->filled].text = console_escape(text, limit);
-    if (!table->cell[table->rows][table->filled].text)
-        table->failed = true;
-    if (++table->filled == table->columns) {
-        table->filled = 0;
-        table->rows++;
-    }
+    struct cell *larger = realloc(table->cell, (table->count + 1) * sizeof(*larger));
+    char *clean = larger ? console_escape(text.n || !table->headed ? text : RC_STR("-"), limit) : NULL;
+
+    if (larger)
+        table->cell = larger;
+    if (clean)
+        larger[table->count++] = (struct cell){ clean, paint };
+    table->failed = table->failed || !clean;
 }
 
 void table_text(struct table *table, enum paint paint, const char *text)
@@ -184,54 +169,62 @@ static unsigned find_start(const struct table *table, unsigned i, const unsigned
     return to;
 }
 
-static void print_row(const struct table *table, unsigned row, const unsigned *start)
+static void print_row(const struct table *table, const struct cell *row, const unsigned *start)
 {
     unsigned last = table->columns - 1;
     unsigned at = 0;
 
-    while (last > 0 && !table->cell[row][last].text[0])
+    while (last > 0 && !row[last].text[0])
         last--;
     for (unsigned i = 0; i <= last; i++) {
-        const char *text = table->cell[row][i].text;
-        unsigned to = find_start(table, i, start, at, text);
+        const char *text = row[i].text;
+        unsigned to = table->headed ? start[i] : find_start(table, i, start, at, text);
 
-        if (i > 0 && to < at + GAP) {
+        if (start[i] == start[i + 1])
+            continue;
+        if (at > 0 && to < at + GAP) {
             putchar('\n');
             at = 0;
         }
         printf("%*s", (int)(to - at), "");
-        if (i == table->columns - 1) {
-            put_words(to, to, table->cell[row][i].paint, text);
+        if (i == table->columns - 1 && !table->headed) {
+            put_words(to, to, row[i].paint, text);
             return;
         }
-        put_text(table->cell[row][i].paint, text, strlen(text));
+        put_text(row[i].paint, text, strlen(text));
         at = to + (unsigned)strlen(text);
     }
     putchar('\n');
 }
 
+/* The room of a column with the gap after it; 0: it is left out. */
+static unsigned find_room(const struct table *table, unsigned column)
+{
+    bool says = !table->headed;
+    size_t widest = 0;
+
+    for (size_t i = column; i < table->count; i += table->columns) {
+        size_t width = strlen(table->cell[i].text);
+
+        says = says || (i > column && strcmp(table->cell[i].text, "-") != 0);
+        if (width > widest && (table->headed || width <= widest_cell[column]))
+            widest = width;
+    }
+    return says ? (unsigned)widest + GAP : 0;
+}
+
 int table_print(struct table *table)
 {
-    unsigned start[TABLE_COLUMNS + 1] = { MARGIN };
+    unsigned start[TABLE_COLUMNS + 1] = { table->headed ? 0 : MARGIN };
     int status = table->failed ? -1 : 0;
 
-    for (unsigned i = 0; i < table->columns && status == 0; i++) {
-        unsigned widest = 0;
-
-        for (unsigned row = 0; row < table->rows; row++) {
-            size_t width = strlen(table->cell[row][i].text);
-
-            if (width <= widest_cell[i] && width > widest)
-                widest = (unsigned)width;
-        }
-        start[i + 1] = start[i] + widest + GAP;
-    }
-    for (unsigned row = 0; row < table->rows; row++) {
-        if (status == 0)
-            print_row(table, row, start);
-        for (unsigned i = 0; i < table->columns; i++)
-            free(table->cell[row][i].text);
-    }
+    for (unsigned i = 0; i < table->columns && status == 0; i++)
+        start[i + 1] = start[i] + find_room(table, i);
+    for (size_t i = 0; i < table->count && status == 0; i += table->columns)
+        print_row(table, &table->cell[i], start);
+    for (size_t i = 0; i < table->count; i++)
+        free(table->cell[i].text);
+    free(table->cell);
     *table = (struct table){ .columns = table->columns };
     return status;
 }

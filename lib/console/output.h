@@ -9,7 +9,7 @@
  * NULL without memory. */
 char *console_escape(struct rc_str text, size_t limit);
 
-enum { TABLE_COLUMNS = 4, TABLE_ROWS = 128 };
+enum { TABLE_COLUMNS = 7 };
 
 enum paint { PAINT_NONE, PAINT_STRONG, PAINT_FAINT, PAINT_GOOD, PAINT_WARN, PAINT_BAD, PAINT_COUNT };
 
@@ -28,19 +28,21 @@ bool console_is_task(void);
 const char *paint_on(enum paint paint);
 const char *paint_off(void);
 
-struct table {
-    unsigned columns;
-    unsigned rows;
-    struct {
-        char *text;
-        enum paint paint;
-    } cell[TABLE_ROWS][TABLE_COLUMNS];
-    unsigned filled; /* number of cells in the row that is being written */
-    bool failed;     /* no memory */
+struct cell {
+    char *text;
+    enum paint paint;
 };
 
 /* A table is zeroed, given its number of columns, filled cell by cell, then
  * printed and freed by table_print, which returns -1 if memory was short. */
+struct table {
+    unsigned columns;
+    bool headed; /* the first row is a head: a column that says nothing below it is left out, and no line is broken */
+    bool failed; /* no memory */
+    struct cell *cell;
+    size_t count;
+};
+
 void table_cell(struct table *table, enum paint paint, struct rc_str text, size_t limit);
 void table_text(struct table *table, enum paint paint, const char *text);
 int table_print(struct table *table);
