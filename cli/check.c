@@ -12,6 +12,8 @@
 #include "cli.h"
 #include "console/output.h"
 #include "inspect.h"
+#include "roll/names.h"
+#include "roll/netorder.h"
 #include "roster.h"
 #include "system/node.h"
 
@@ -19,19 +21,6 @@
 #define MARKER "@ROLL@" /* in the page: where the JSON comes */
 
 enum { PAGE_SIZE = 1 << 16 };
-
-/* The width of the widest value of a column. There is one line a node, and there may be
- * thousands. */
-static int widest_value(const struct roster *roster, size_t offset, int least)
-{
-    for (size_t i = 0; i < roster->count; i++) {
-        const struct rc_str *slice = (const void *)((const char *)&roster->roll[i] + offset);
-
-        if ((int)slice->n > least && slice->n < console_width() / 2)
-            least = (int)slice->n;
-    }
-    return least;
-}
 
 /* What to paste after sbatch or srun, with the text before it; nothing where no node is blamed. */
 static int print_exclude(const struct roster *roster, const char *before)
@@ -46,46 +35,97 @@ static int print_exclude(const struct roster *roster, const char *before)
     return STATUS_RESOLVED;
 }
 
-static void print_nodes(const struct roster *roster)
+/* The switches or the block of a node, without its own name. */
+static struct rc_str network_of(const struct rc_roll *roll)
 {
-    int host = widest_value(roster, offsetof(struct rc_roll, host), 4);
-    int tasks = widest_value(roster, offsetof(struct rc_roll, tasks), 5);
-    int place = roster->ordered ? widest_value(roster, offsetof(struct rc_roll, place), 7) : 0;
-    int visible = widest_value(roster, offsetof(struct rc_roll, visible), 0);
+    struct rc_str name;
 
-    printf("step %s: %zu of %u nodes, %u tasks\n\n%s%4s  %-*s  %-*s  %-8s  ", roster->step, roster->count,
-           roster->nodes, roster->world, paint_on(PAINT_STRONG), "node", host, "host", tasks, "tasks", "mode");
-    if (place)
-        printf("%-*s  ", place, "network");
-    if (visible)
-        printf("%-*s  ", visible, "visible");
-    printf("master%s\n", paint_off());
+    return rc_str_split(roll->place, ' ', &name);
+}
+
+/* Whether two nodes say the same, but for their own names and ranks. */
+static bool is_alike(const struct rc_roll *a, const struct rc_roll *b)
+{
+    return rc_str_eq(a->mode, b->mode) && rc_str_eq(network_of(a), network_of(b)) &&
+           rc_str_eq(a->visible, b->visible) && rc_str_eq(a->addr, b->addr) &&
+           rc_netorder_tasks(a) == rc_netorder_tasks(b);
+}
+
+/* "0-7" of "tasks 0-7" */
+static const char *numbers_of(const char *text)
+{
+    return text + strcspn(text, "0123456789");
+}
+
+/* port: that RANK 0's node holds; 0: none */
+static void add_row(struct table *table, const struct rc_member *member, size_t count, uint32_t port,
+                    struct rc_namer *namer)
+{
+    const struct rc_roll *roll = member->roll;
+
+    rc_namer_reset(namer);
+    table_text(table, PAINT_NONE, numbers_of(rc_name_nodes(namer, member, count)));
+    table_text(table, PAINT_NONE, rc_name_hosts(namer, member, count));
+    table_text(table, PAINT_NONE, numbers_of(rc_name_tasks(namer, member, count)));
+    table_cell(table, PAINT_NONE, roll->mode, 0);
+    table_cell(table, PAINT_NONE, network_of(roll), 0);
+    table_cell(table, PAINT_NONE, roll->visible, 0);
+    table_text(table, PAINT_NONE, rc_format(&namer->text, roll->addr.n && port ? "%pS:%u" : "%pS", &roll->addr, port));
+}
+
+/* Prints a row for all nodes that are alike. Returns -1 without memory. */
+static int print_nodes(const struct roster *roster)
+{
+    static const char *const titles[TABLE_COLUMNS] = { "node", "host", "tasks", "mode", "network", "visible", "master" };
+    struct table table = { .columns = TABLE_COLUMNS, .headed = true };
+    struct rc_member *member = calloc(roster->count, sizeof(*member));
+    bool *done = calloc(roster->count, sizeof(*done));
+    struct rc_namer namer = { .host = calloc(roster->count, sizeof(*namer.host)) };
+    uint32_t port = 0;
+    size_t ranges = 1;
+
     for (size_t i = 0; i < roster->count; i++) {
-        const struct rc_roll *roll = &roster->roll[i];
-
-        printf("%4u  %-*.*s  %-*.*s  %-8.*s  ", roll->node, host, (int)roll->host.n, roll->host.p, tasks,
-               (int)roll->tasks.n, roll->tasks.p, (int)roll->mode.n, roll->mode.p);
-        if (place)
-            printf("%-*.*s  ", place, (int)roll->place.n, roll->place.p);
-        if (visible)
-            printf("%-*.*s  ", visible, (int)roll->visible.n, roll->visible.p ? roll->visible.p : "-");
-        printf("%.*s", (int)roll->addr.n, roll->addr.p);
-        printf(roll->port ? ":%u (held here)\n" : "\n", (unsigned)roll->port);
+        ranges += rc_str_pieces(roster->roll[i].tasks, ',');
+        port = port ? port : roster->roll[i].port;
     }
+    namer.range = calloc(ranges, sizeof(*namer.range));
+    table.failed = !member || !done || !namer.host || !namer.range;
+    for (unsigned i = 0; i < TABLE_COLUMNS; i++)
+        table_text(&table, PAINT_STRONG, titles[i]);
+    for (size_t i = 0; i < roster->count && !table.failed; i++) {
+        size_t alike = 0;
+
+        for (size_t j = done[i] ? roster->count : i; j < roster->count; j++) {
+            if (done[j] || !is_alike(&roster->roll[i], &roster->roll[j]))
+                continue;
+            done[j] = true;
+            member[alike++] = (struct rc_member){ .roll = &roster->roll[j] };
+        }
+        if (alike)
+            add_row(&table, member, alike, port, &namer);
+    }
+    free(member);
+    free(done);
+    free(namer.host);
+    free(namer.range);
+    return table_print(&table);
 }
 
 static int print_text(const struct roster *roster)
 {
-    print_nodes(roster);
+    printf("step %s: %zu of %u nodes, %u tasks\n\n", roster->step, roster->count, roster->nodes, roster->world);
     for (unsigned i = 0; i < roster->findings.count; i++) {
         const struct rc_message_entry *entry = rc_message_entry(roster->findings.list[i].id);
 
-        printf("\n%s%s %s:%s ", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
+        printf("%s%s %s:%s ", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
                paint_off());
         if (console_print_wrapped((unsigned)(rc_str(rc_level_name(entry->level)).n + 8), 4, PAINT_NONE,
                                   roster->findings.list[i].text) < 0)
             return console_fail("out of memory");
+        putchar('\n');
     }
+    if (print_nodes(roster) < 0)
+        return console_fail("out of memory");
     return print_exclude(roster, "\n");
 }
 
@@ -237,10 +277,11 @@ const struct subcommand cli_check = {
     .summary = "the roll call of a live step: its nodes, and what is wrong with them",
     .help = "usage: rollcall check [OPTION]... [JOB[.STEP]]\n"
             "\n"
-            "Shows what each node of a step of srun --ddp has said of itself, and every\n"
-            "contradiction. Where nodes are to blame, the last line leaves them out of the\n"
-            "next job. Asks the rendezvous server beside the step's srun: with JOB in a step\n"
-            "of its own on a node of that job, else from one of its tasks or nodes.\n"
+            "Shows every contradiction between the nodes of a step of srun --ddp, then what\n"
+            "they have said of themselves: nodes that are alike are one row. Where nodes are\n"
+            "to blame, the last line leaves them out of the next job. Asks the rendezvous\n"
+            "server beside the step's srun: with JOB in a step of its own on a node of that\n"
+            "job, else from one of its tasks or nodes.\n"
             "\n"
             "      --pid PID     the step that this process is a task of\n"
             "      --exclude     that last line alone; nothing where no node is to blame\n"

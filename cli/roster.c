@@ -189,7 +189,6 @@ static bool follow_order(struct roster *roster)
         return false;
     if (rc_netorder_sort(roster->roll, roster->count, roster->count == roster->roll[0].nodes, &order, &arena))
         return true;
-    roster->ordered = true;
     first = rc_netorder_host(&roster->roll[0]);
     for (size_t i = 0; i < roster->count; i++) {
         struct rc_roll *roll = &roster->roll[i];

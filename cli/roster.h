@@ -30,11 +30,10 @@ bool cli_stepserver_is_first_to_ask(const struct stepserver *server);
 
 struct roster {
     char step[CLI_STEP_SIZE]; /* "42.0" */
-    struct rc_roll *roll;
+    struct rc_roll *roll; /* by node rank; with order=topology they have the ranks of the order of the network */
     size_t count;
     uint32_t nodes; /* of the step */
     uint32_t world;
-    bool ordered; /* with order=topology: the entries have the ranks of the order of the network, and are sorted so */
     struct rc_messages findings;
     struct rc_blame blame; /* of the findings */
     char *text;            /* that the entries are slices of, and the findings' */

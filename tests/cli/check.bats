@@ -115,11 +115,41 @@ in_step()
 @test "a step whose nodes agree" {
     in_step sound
     run -0 --separate-stderr check
-    [ "${lines[0]}" = 'step 42.7: 4 of 4 nodes, 8 tasks' ]
-    [[ $output != *exclude* ]]
+    diff -u - <(printf '%s\n' "$output") << END
+step 42.7: 4 of 4 nodes, 8 tasks
+
+node  host    tasks  mode    master
+0-3   n[1-4]  0-7    worker  n1:29500
+END
     [ -z "$stderr" ]
     prints '' check --exclude
     [ "$(check --json | jq -c '[.exclude, .messages]')" = '[null,[]]' ]
+}
+
+# pairs: two kinds of nodes in turn; n3 has another version
+pairs()
+{
+    entry n1 0 0-1 port=29500
+    entry n2 1 2-3 visible=CUDA_VISIBLE_DEVICES=0
+    entry n3 2 4-5 version=0.8.0 | sed '/^version=0.9.0/d'
+    entry n4 3 6-7 visible=CUDA_VISIBLE_DEVICES=0
+}
+
+@test "what is wrong comes first; nodes that are alike are one row, wherever they are" {
+    in_step pairs
+    run -1 --separate-stderr check
+    [[ ${lines[1]} == 'warning RC608: '* ]]
+    diff -u - <(sed -n '/^node /,$p' <<< "$output") << END
+node  host    tasks    mode    visible                 master
+0,2   n[1,3]  0-1,4-5  worker  -                       n1:29500
+1,3   n[2,4]  2-3,6-7  worker  CUDA_VISIBLE_DEVICES=0  n1:29500
+
+--exclude=n3
+END
+    # a node with fewer tasks is another row
+    sed -i 's/^tasks=6-7$/tasks=7/' "$step"
+    run -1 --separate-stderr check
+    [ "$(sed -n '/^node /,/^$/p' <<< "$output" | cut -d' ' -f1 | paste -sd' ')" = 'node 0,2 1 3 ' ]
 }
 
 @test "nodes to leave out are the last line, all of --exclude, and in JSON" {
