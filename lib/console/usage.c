@@ -28,21 +28,25 @@ int console_getopt(const char *subcommand, int argc, char **argv, const struct o
 {
     /* "+" stops at the first operand, which is exec's command; ":" tells a missing value from an unknown option */
     int c = getopt_long(argc, argv, "+:hv", options, NULL);
-    const char *given = optind > 0 ? argv[optind - 1] : "";
+    int value = c == '?' || c == ':' ? optopt : c;
+    char letter[] = { '-', (char)value, '\0' };
+    const char *given;
     bool known = false;
+    bool is_long;
 
     for (const struct option *o = options; o->name; o++)
-        known = known || o->val == (c == '?' || c == ':' ? optopt : c);
-    if (c == -1 || (c != '?' && c != ':' && known))
+        known = known || o->val == value;
+    if (c == -1 || (known && c == value))
         return c;
+    is_long = (known || value == 0) && strncmp(argv[optind - 1], "--", 2) == 0;
+    given = is_long ? argv[optind - 1] : letter;
     if (c == ':')
         console_fail("%s: %s needs a value; see rollcall %s --help", subcommand, given, subcommand);
-    else if (known && given[0] == '-' && given[1] == '-')
+    else if (known && is_long)
         console_fail("%s: %.*s takes no value", subcommand, (int)strcspn(given, "="), given);
-    else if (optopt > 0 && optopt < 256 && !(given[0] == '-' && given[1] == '-'))
-        console_fail("%s: unknown option '-%c'; see rollcall %s --help", subcommand, optopt, subcommand);
-    else if (c != '?')
-        console_fail("%s: unknown option '-%c'; see rollcall %s --help", subcommand, c, subcommand);
+    else if (strcmp(subcommand, "exec") == 0)
+        console_fail("exec: unknown option '%.64s'; rollcall's options come first, then the program with its own: "
+                     "rollcall exec -- CMD %.64s", given, given);
     else
         console_fail("%s: unknown option '%.64s'; see rollcall %s --help", subcommand, given, subcommand);
     return '?';

@@ -100,7 +100,11 @@ plugin_is()
     fails_with 2 'see rollcall show --help' "$rollcall" show --zzzzzzzzzz
     fails_with 2 "show: unknown option '-x'" "$rollcall" show -x
     fails_with 2 "show: unknown option '-v'" "$rollcall" show -v
-    fails_with 2 "exec: unknown option '-n'" "$rollcall" exec -n 4 true
+    # most likely the program's
+    for option in --lr -n -d; do
+        fails_with 2 "exec: unknown option '$option'; rollcall's options come first, then the program with its own: rollcall exec -- CMD $option" \
+            "$rollcall" exec $option 4 train.py
+    done
 }
 
 @test "options that lack a value, or have one too many" {
