@@ -42,100 +42,83 @@ enum finding_id cli_catalogue_find_finding(const char *name)
     return id;
 }
 
-static uint32_t number_of(size_t place)
+static bool is_id(struct rc_str typed, const char *id)
 {
-    uint32_t number = 0;
-
-    rc_parse_u32(rc_str(entries[place].id + (place < RC_MESSAGE_COUNT ? 2 : 1)), UINT32_MAX, &number);
-    return number;
+    return typed.n == strlen(id) && strncasecmp(typed.p, id, typed.n) == 0;
 }
 
-/* RC602, rc602 or 602 is message 602, D403 or d403 finding 403. A mark after it, as in "RC602:" of a log, is no part
- * of it. */
-static int find_entry(const char *typed, struct cli_catalogue_entry *entry)
+/* RC602, rc602 or 602, D403 or d403. A mark after it, as in "RC602:" of a log, is no part of it. Returns NULL after one
+ * line on standard error. */
+static const struct cli_catalogue_entry *find_entry(const char *word)
 {
-    bool is_finding = typed[0] == 'D' || typed[0] == 'd';
-    struct rc_str digits = rc_str(typed + (is_finding ? 1 : strncasecmp(typed, "RC", 2) == 0 ? 2 : 0));
-    size_t first = is_finding ? RC_MESSAGE_COUNT : 0;
-    size_t end = is_finding ? COUNT : RC_MESSAGE_COUNT;
-    size_t place = first;
-    uint32_t number;
+    struct rc_str typed = rc_str(word);
 
-    while (digits.n > 0 && strchr(":;,.)", digits.p[digits.n - 1]))
-        digits.n--;
-    if (!rc_parse_u32(digits, UINT32_MAX, &number))
-        return console_fail("explain: what is '%.64s'? a message has an id such as RC602", typed);
-    while (place < end && number_of(place) < number)
-        place++;
-    if (place < end && number_of(place) == number) {
-        *entry = entries[place];
-        return STATUS_RESOLVED;
-    }
-    if (place == first || place == end)
-        return console_fail("explain: there is no message '%.64s'; the nearest is %s; see rollcall explain --list",
-                            typed, entries[place == first ? first : end - 1].id);
-    return console_fail("explain: there is no message '%.64s'; the nearest are %s and %s; see rollcall explain --list",
-                        typed, entries[place - 1].id, entries[place].id);
+    while (typed.n > 0 && strchr(":;,.)", typed.p[typed.n - 1]))
+        typed.n--;
+    for (size_t i = 0; i < COUNT; i++)
+        if (is_id(typed, entries[i].id) || (i < RC_MESSAGE_COUNT && is_id(typed, entries[i].id + strlen("RC"))))
+            return &entries[i];
+    console_fail("explain: there is no message '%.64s'; ids are as RC602: see rollcall explain --list", word);
+    return NULL;
 }
 
-static void print_json(const struct cli_catalogue_entry *entry, size_t count)
+static void write_entry(struct json *json, const struct cli_catalogue_entry *entry)
 {
-    struct json json = json_begin(stdout);
+    json_open_object(json, NULL);
+    json_text(json, "id", entry->id);
+    json_text(json, "level", rc_level_name(entry->level));
+    json_text(json, "cause", entry->cause);
+    json_text(json, "cure", entry->cure);
+    json_close(json);
+}
 
-    json_open_array(&json, "messages");
-    for (size_t i = 0; i < count; i++) {
-        json_open_object(&json, NULL);
-        json_text(&json, "id", entry[i].id);
-        json_text(&json, "level", rc_level_name(entry[i].level));
-        json_text(&json, "cause", entry[i].cause);
-        json_text(&json, "cure", entry[i].cure);
-        json_close(&json);
-    }
-    json_close(&json);
-    json_end(&json);
+static int print_entry(const struct cli_catalogue_entry *entry)
+{
+    printf("%s%s %s%s\n", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
+           paint_off());
+    return cli_report_detail("cause", entry->cause) < 0 || cli_report_detail("cure", entry->cure) < 0
+               ? console_fail("out of memory")
+               : STATUS_RESOLVED;
 }
 
 struct question {
+    char **ids;
+    size_t count; /* 0: all, as a list */
     bool json;
-    bool list;
-    char *const *ids;
-    size_t count;
 };
 
-/* Prints the entries of some ids: RC602, rc602 or 602, D403 or d403. For an unknown id it prints the nearest ones. */
-static int print_entries(char *const *ids, size_t count, bool json)
-{
-    struct cli_catalogue_entry *entry = calloc(count + 1, sizeof(*entry));
-    int status = entry ? STATUS_RESOLVED : console_fail("out of memory");
-
-    for (size_t i = 0; i < count && status == STATUS_RESOLVED; i++)
-        status = find_entry(ids[i], &entry[i]);
-    if (status == STATUS_RESOLVED && json) {
-        print_json(entry, count);
-    } else if (status == STATUS_RESOLVED) {
-        paint_choose();
-        for (size_t i = 0; i < count && status == STATUS_RESOLVED; i++) {
-            printf("%s%s%s %s%s\n", i > 0 ? "\n" : "", paint_on(cli_report_level_paint(entry[i].level)),
-                   rc_level_name(entry[i].level), entry[i].id, paint_off());
-            if (cli_report_detail("cause", entry[i].cause) < 0 || cli_report_detail("cure", entry[i].cure) < 0)
-                status = console_fail("out of memory");
-        }
-    }
-    free(entry);
-    return status;
-}
-
-static int print_answer(void *more)
+static int print_entries(void *more)
 {
     const struct question *question = more;
+    char *const *ids = question->ids;
+    size_t count = question->count;
+    bool is_json = question->json;
+    struct json json = { .out = NULL };
+    int status = STATUS_RESOLVED;
 
-    if (!question->list)
-        return print_entries(question->ids, question->count, question->json);
-    if (question->json)
-        print_json(entries, COUNT);
-    for (size_t i = 0; i < COUNT && !question->json; i++)
-        printf("%-5s %-7s  %s\n", entries[i].id, rc_level_name(entries[i].level), entries[i].cause);
-    return STATUS_RESOLVED;
+    for (size_t i = 0; i < count; i++)
+        if (!find_entry(ids[i]))
+            return STATUS_USAGE;
+    paint_choose();
+    if (is_json) {
+        json = json_begin(stdout);
+        json_open_array(&json, "messages");
+    }
+    for (size_t i = 0; i < (count ? count : COUNT) && status == STATUS_RESOLVED; i++) {
+        const struct cli_catalogue_entry *entry = count ? find_entry(ids[i]) : &entries[i];
+
+        if (is_json) {
+            write_entry(&json, entry);
+        } else if (count) {
+            fputs(i > 0 ? "\n" : "", stdout);
+            status = print_entry(entry);
+        } else {
+            printf("%-5s %-7s  %s\n", entry->id, rc_level_name(entry->level), entry->cause);
+        }
+    }
+    if (is_json)
+        json_end(&json);
+    return status;
 }
 
 /* Options and ids may come in any order. */
@@ -147,35 +130,35 @@ static int run_explain(int argc, char **argv)
         { "help", no_argument, NULL, 'h' },
         { NULL, 0, NULL, 0 },
     };
-    struct question question = { .ids = argv + 1 };
-    struct cli_scope scope = { .all = false };
+    struct question question = { .ids = argv + 1 }; /* over words that getopt has read */
+    struct cli_scope scope = { .rank = NULL };
+    bool list = false;
 
-    for (;;) {
-        int c = console_getopt("explain", argc, argv, options);
-
-        if (c == '?')
-            return STATUS_USAGE;
-        if (c == 'h') {
+    for (int c; (c = console_getopt("explain", argc, argv, options)) != -1 || optind < argc;) {
+        switch (c) {
+        case -1:
+            question.ids[question.count++] = argv[optind++];
+            break;
+        case 'j':
+            question.json = true;
+            break;
+        case 'l':
+            list = true;
+            break;
+        case 'h':
             fputs(cli_explain.help, stdout);
             return STATUS_RESOLVED;
+        default:
+            return STATUS_USAGE;
         }
-        question.json = question.json || c == 'j';
-        question.list = question.list || c == 'l';
-        if (c != -1)
-            continue;
-        if (optind >= argc || strcmp(argv[optind - 1], "--") == 0)
-            break;
-        argv[++question.count] = argv[optind++]; /* getopt has read the words up to here */
     }
-    while (optind < argc)
-        argv[++question.count] = argv[optind++];
-    if (question.list && question.count > 0)
-        return console_fail("explain: '%.64s' does not go together with --list", argv[1]);
-    if (!question.list && question.count == 0)
+    if (list && question.count > 0)
+        return console_fail("explain: '%.64s' does not go together with --list", question.ids[0]);
+    if (!list && question.count == 0)
         return console_fail("explain: which message? use an id such as RC602, or --list; why values are what they are: "
                             "rollcall show --why");
     scope.plain = question.json;
-    return cli_report_own(&scope, print_answer, &question);
+    return cli_report_own(&scope, print_entries, &question);
 }
 
 const struct subcommand cli_explain = {
