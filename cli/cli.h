@@ -12,9 +12,8 @@ enum operands { OPERANDS_NONE, OPERANDS_COMMAND, OPERANDS_FILES, OPERANDS_IDS };
 
 struct subcommand {
     const char *name;
-    const char *summary;   /* one line of `rollcall --help` */
-    const char *help;      /* `rollcall NAME --help` */
-    const char *more_help; /* what follows the modes and keys of --ddp in it; NULL: help is the whole */
+    const char *summary; /* one line of `rollcall --help` */
+    const char *help;    /* `rollcall NAME --help` */
     enum operands operands;
     bool has_line;                     /* "-- CMD..." may come last */
     int (*run)(int argc, char **argv); /* argv[0] is the subcommand; returns the exit status */
@@ -27,9 +26,8 @@ extern const struct subcommand cli_check;
 extern const struct subcommand cli_map;
 extern const struct subcommand cli_doctor;
 
-/* All of them, in the order of the help, and the options without a subcommand; NULL ends each. */
+/* All of them, in the order of the help, and a NULL. */
 extern const struct subcommand *const cli_subcommands[];
-extern const char *const cli_globals[];
 
 /* `rollcall complete`, which only the completions of shells call: no subcommand of the help. */
 int cli_complete(int argc, char **argv);

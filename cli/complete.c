@@ -10,31 +10,34 @@
  * The options are those of the help texts, modes and keys those of options.def: nothing is listed for completion alone.
  */
 #include <ctype.h>
-#include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
 #include "entries.h"
-
-static const struct {
-    const char *word;
-    const char *help;
-} modes[] = {
-#define ROLLCALL_MODE(word, help) { word, help },
-#include "resolve/options.def"
-};
+#include "resolve/options.h"
 
 static const struct {
     const char *name;
-    const char *shape;
-    const char *values;
+    const char *shown;  /* with its values */
+    const char *shape;  /* of a key; NULL: it is a mode */
+    const char *values; /* likewise */
     const char *help;
-} keys[] = {
-#define ROLLCALL_KEY(key, shape, values, read, member, last, help, section) { #key, #shape, values, help },
+} words[] = {
+#define ROLLCALL_MODE(word, help) { word, word, NULL, NULL, help },
+#define ROLLCALL_KEY(key, shape, values, read, member, last, help, section) \
+    { #key, RC_KEY_SHOWN(shape, key, values), #shape, values, help },
 #include "resolve/options.def"
 };
+
+enum { WORDS = sizeof(words) / sizeof(*words) };
+
+void cli_print_ddp_help(void)
+{
+    for (unsigned i = 0; i < WORDS; i++)
+        printf("        %-28s  %s\n", words[i].shown, words[i].help);
+}
 
 /* An option of a help text: "  -v, --verbose     say what was found", "      --from FILE   a recorded environment". */
 struct described {
@@ -68,21 +71,13 @@ static bool read_option(const char *line, struct described *option)
     return true;
 }
 
-/* Where the reading of a help text is. */
-struct place {
-    const char *line;
-    const char *more; /* the text after this one, or NULL */
-};
-
-static bool next_option(struct place *place, struct described *option)
+/* Takes the lines up to the next option's. */
+static bool next_option(const char **lines, struct described *option)
 {
-    while (place->line) {
-        const char *line = place->line;
-        const char *end = strchr(line, '\n');
+    while (**lines) {
+        const char *line = *lines;
 
-        place->line = end && end[1] ? end + 1 : place->more;
-        if (place->line == place->more)
-            place->more = NULL;
+        *lines += strcspn(line, "\n") + 1;
         if (read_option(line, option))
             return true;
     }
@@ -93,9 +88,9 @@ static bool next_option(struct place *place, struct described *option)
 static bool find_option(const struct subcommand *subcommand, const char *word, struct described *option)
 {
     struct rc_str name = { word, strcspn(word, "=") };
-    struct place place = { subcommand->help, subcommand->more_help };
+    const char *lines = subcommand->help;
 
-    while (next_option(&place, option))
+    while (next_option(&lines, option))
         if (rc_str_eq(option->name, name))
             return true;
     return false;
@@ -119,10 +114,10 @@ static void offer_word(const char *word, const char *candidate, const char *mean
 
 static void offer_options(const struct subcommand *subcommand, const char *word)
 {
-    struct place place = { subcommand->help, subcommand->more_help };
+    const char *lines = subcommand->help;
     struct described option;
 
-    while (next_option(&place, &option)) {
+    while (next_option(&lines, &option)) {
         offer(word, RC_STR(""), option.name, "", option.meaning);
         if (option.may_have_value)
             offer(word, RC_STR(""), option.name, "=", option.meaning);
@@ -153,38 +148,24 @@ static void offer_ddp(const char *word)
     struct rc_str before = { word, (size_t)((value ? value + 1 : item) - word) };
     struct rc_str key = { item, strcspn(item, "=") };
 
-    for (size_t i = 0; i < sizeof(modes) / sizeof(*modes) && !comma && !value; i++)
-        offer(word, before, rc_str(modes[i].word), "", rc_str(modes[i].help));
-    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-        struct rc_str help = rc_str(keys[i].help);
+    for (unsigned i = 0; i < WORDS; i++) {
+        struct rc_str name = rc_str(words[i].name);
+        struct rc_str help = rc_str(words[i].help);
+        bool is_mode = !words[i].shape;
 
-        if (value && rc_str_is(key, keys[i].name))
-            offer_values(word, before, keys[i].values, keys[i].help);
-        if (!value && strcmp(keys[i].shape, "SWITCH") == 0)
-            offer(word, before, rc_str(keys[i].name), "", help);
-        if (!value)
-            offer(word, before, rc_str(keys[i].name), "=", help);
+        if (value && !is_mode && rc_str_eq(key, name))
+            offer_values(word, before, words[i].values, words[i].help);
+        if (!value && (is_mode ? !comma : strcmp(words[i].shape, "SWITCH") == 0))
+            offer(word, before, name, "", help);
+        if (!value && !is_mode)
+            offer(word, before, name, "=", help);
     }
 }
 
-static void offer_processes(const char *word, struct rc_str before)
-{
-    DIR *proc = opendir("/proc");
-
-    for (const struct dirent *entry; proc && (entry = readdir(proc)) != NULL;)
-        if (isdigit((unsigned char)entry->d_name[0]))
-            offer(word, before, rc_str(entry->d_name), "", RC_STR(""));
-    if (proc)
-        closedir(proc);
-}
-
-/* before: "--from=", where the value is in the option's own word. */
-static void offer_value(const struct described *option, const char *word, struct rc_str before)
+static void offer_value(const struct described *option)
 {
     if (rc_str_is(option->value, "FILE") || rc_str_is(option->value, "JOB"))
         puts(":files");
-    else if (rc_str_is(option->value, "PID"))
-        offer_processes(word, before);
 }
 
 static void offer_ids(const char *word)
@@ -215,7 +196,7 @@ static void offer_last(const struct subcommand *subcommand, const char *word, in
     if (strchr(word, '=') && find_option(subcommand, word, &option) && option.may_have_value)
         offer_ddp(word);
     else if (strchr(word, '=') && find_option(subcommand, word, &option))
-        offer_value(&option, word, (struct rc_str){ word, strcspn(word, "=") + 1 });
+        offer_value(&option);
     else if (*word == '-' || subcommand->operands == OPERANDS_NONE)
         offer_options(subcommand, word);
     else
@@ -240,7 +221,7 @@ static void complete_subcommand(const struct subcommand *subcommand, int argc, c
             return;
         }
         if (!strchr(argv[i], '=') && find_option(subcommand, argv[i], &option) && option.value.n && ++i == last) {
-            offer_value(&option, argv[last], RC_STR(""));
+            offer_value(&option);
             return;
         }
     }
@@ -257,7 +238,9 @@ int cli_complete(int argc, char **argv)
         else if (strcmp(argv[1], (*each)->name) == 0)
             complete_subcommand(*each, argc, argv);
     }
-    for (size_t i = 0; argc <= 2 && cli_globals[i]; i++)
-        offer_word(word, cli_globals[i], "");
+    if (argc <= 2) {
+        offer_word(word, "--help", "");
+        offer_word(word, "--version", "");
+    }
     return STATUS_RESOLVED;
 }

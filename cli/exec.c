@@ -287,9 +287,11 @@ static int run_exec(int argc, char **argv)
     if (read_arguments(argc, argv, &a) != 0)
         return STATUS_USAGE;
     if (a.help) {
-        fputs(cli_exec.help, stdout);
+        const char *rest = strstr(cli_exec.help, "  -v, ");
+
+        printf("%.*s", (int)(rest - cli_exec.help), cli_exec.help);
         cli_print_ddp_help();
-        fputs(cli_exec.more_help, stdout);
+        fputs(rest, stdout);
         return STATUS_RESOLVED;
     }
     status = prepare_task(&a, &result);
@@ -305,18 +307,18 @@ const struct subcommand cli_exec = {
             "then executes CMD: same process, same standard streams, CMD's exit status.\n"
             "Rank 0 holds the master port for CMD. Outside of any launcher CMD is just run.\n"
             "\n"
-            "      --ddp[=MODE][,KEY=VALUE]...\n",
-    .more_help = "  -v, --verbose     say what was found; twice: each variable as well\n"
-                 "  -h, --help        this help\n"
-                 "\n"
-                 "ROLLCALL=MODE,KEY=VALUE,... says the same as --ddp; where both do, --ddp wins.\n"
-                 "ROLLCALL=off switches everything off. ROLLCALL_DEBUG=1 is -v, 2 is -vv.\n"
-                 "\n"
-                 "Exit status: CMD's; 1 the facts contradict each other (CMD was not run), 2\n"
-                 "wrong usage, 126 CMD cannot be executed, 127 CMD was not found.\n"
-                 "\n"
-                 "  mpirun -np 4 rollcall exec -- python train.py\n"
-                 "  srun --ntasks-per-node=1 rollcall exec --ddp=nproc=2 torchrun train.py\n",
+            "      --ddp[=MODE][,KEY=VALUE]...\n"
+            "  -v, --verbose     say what was found; twice: each variable as well\n"
+            "  -h, --help        this help\n"
+            "\n"
+            "ROLLCALL=MODE,KEY=VALUE,... says the same as --ddp; where both do, --ddp wins.\n"
+            "ROLLCALL=off switches everything off. ROLLCALL_DEBUG=1 is -v, 2 is -vv.\n"
+            "\n"
+            "Exit status: CMD's; 1 the facts contradict each other (CMD was not run), 2\n"
+            "wrong usage, 126 CMD cannot be executed, 127 CMD was not found.\n"
+            "\n"
+            "  mpirun -np 4 rollcall exec -- python train.py\n"
+            "  srun --ntasks-per-node=1 rollcall exec --ddp=nproc=2 torchrun train.py\n",
     .operands = OPERANDS_COMMAND,
     .has_line = true,
     .run = run_exec,

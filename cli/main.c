@@ -11,25 +11,9 @@
 #include "cli.h"
 #include "inspect.h"
 #include "programs.h"
-#include "resolve/options.h"
 #include "system/program.h"
 
 extern char **environ;
-
-static const struct {
-    const char *word;
-    const char *help;
-} lines[] = {
-#define ROLLCALL_MODE(word, help)                                           { word, help },
-#define ROLLCALL_KEY(key, shape, values, read, member, last, help, section) { RC_KEY_SHOWN(shape, key, values), help },
-#include "resolve/options.def"
-};
-
-void cli_print_ddp_help(void)
-{
-    for (unsigned i = 0; i < sizeof(lines) / sizeof(*lines); i++)
-        printf("        %-28s  %s\n", lines[i].word, lines[i].help);
-}
 
 enum { MAP_SIZE = 1 << 20, MAP_MS = 60000 };
 
@@ -135,8 +119,6 @@ const struct subcommand cli_map = {
 
 const struct subcommand *const cli_subcommands[] = { &cli_exec, &cli_show,   &cli_explain, &cli_check,
                                                      &cli_map,  &cli_doctor, NULL };
-
-const char *const cli_globals[] = { "--help", "--version", NULL };
 
 enum { COUNT = sizeof(cli_subcommands) / sizeof(*cli_subcommands) - 1 };
 
