@@ -7,7 +7,22 @@
 #include "console/output.h"
 #include "entries.h"
 #include "inspect.h"
+#include "resolve/options.h"
 #include "tasks.h"
+
+struct showing {
+    bool json;
+    bool whole; /* --long */
+    bool why;
+    const char *file;
+    const char *pid;
+    const char *ddp;
+    const char *const *argv;
+    struct cli_scope scope;
+    struct inspection inspection;
+};
+
+enum { REPORT_CUT = 64 }; /* bytes that are shown of a value that is not rollcall's own */
 
 static int detail_value(const char *label, struct rc_str value)
 {
@@ -53,6 +68,20 @@ static int explain_identity(const struct rc_result *result)
     return 0;
 }
 
+/* Of set, whether it is right already. */
+static const char *verb_of(const struct rc_plan_entry *entry)
+{
+    switch (entry->action) {
+    case RC_UNSET:
+        return "unset";
+    case RC_KEEP:
+        return "keep";
+    case RC_SET:
+        break;
+    }
+    return entry->changes ? "set" : "same";
+}
+
 static int explain_variable(const struct rc_result *result, const struct rc_plan_entry *entry)
 {
     struct rc_str now = rc_env_find(&result->env, entry->name);
@@ -60,7 +89,7 @@ static int explain_variable(const struct rc_result *result, const struct rc_plan
 
     if (!value)
         return -1;
-    printf("  %s%s %s%s", paint_on(PAINT_STRONG), cli_report_verb(entry), entry->name.p, paint_off());
+    printf("  %s%s %s%s", paint_on(PAINT_STRONG), verb_of(entry), entry->name.p, paint_off());
     if (entry->value)
         printf(" = %s", value);
     putchar('\n');
@@ -119,7 +148,7 @@ static void environment_table(const struct rc_result *result, struct table *tabl
 
         if (entry->action == RC_UNSET)
             continue;
-        table_text(table, entry->changes ? PAINT_GOOD : PAINT_FAINT, cli_report_verb(entry));
+        table_text(table, entry->changes ? PAINT_GOOD : PAINT_FAINT, verb_of(entry));
         table_text(table, PAINT_STRONG, entry->name.p);
         table_cell(table, PAINT_NONE, rc_str(entry->value), entry->action == RC_SET ? 0 : REPORT_CUT);
         table_text(table, PAINT_FAINT, entry->action == RC_SET ? entry->source : entry->reason);
@@ -200,9 +229,36 @@ static int print_section(const char *title, unsigned columns,
     return table_print(&table);
 }
 
+static int head_line(const char *name, enum paint paint, const char *value, const char *more)
+{
+    char line[1024];
+
+    snprintf(line, sizeof(line), "%s%s%s", value, more && *more ? ": " : "", more ? more : "");
+    printf("%s%-10s%s", paint_on(PAINT_STRONG), name, paint_off());
+    return console_print_wrapped(10, 10, paint, line);
+}
+
+/* Launcher, mode and master. */
+static int print_head(const struct rc_result *result)
+{
+    bool bad = result->status == RC_CONTRADICTION;
+    const struct rc_master *master = &result->master;
+    char value[512];
+
+    snprintf(value, sizeof(value), "%s%s%s", result->launcher ? result->launcher->title : "none",
+             result->facts.run_id ? ", " : "", result->facts.run_id ? result->facts.run_id : "");
+    if (head_line("launcher", PAINT_NONE, value, NULL) < 0 ||
+        head_line("mode", bad ? PAINT_BAD : PAINT_NONE, rc_mode_name(result->mode), result->mode_reason) < 0)
+        return -1;
+    if (!master->addr)
+        return 0;
+    snprintf(value, sizeof(value), "%s port %u", master->addr, (unsigned)master->port);
+    return head_line("master", PAINT_NONE, value, master->addr_source);
+}
+
 static int print_text(const struct rc_result *result, bool why)
 {
-    if (cli_report_head(result) < 0)
+    if (print_head(result) < 0)
         return -1;
     if (why ? explain_identity(result) < 0 || explain_environment(result) < 0 || explain_rejected(&result->plan) < 0
             : print_section("identity", 3, identity_table, result) < 0 ||
@@ -215,34 +271,113 @@ static int print_text(const struct rc_result *result, bool why)
 
 static int print_result(void *more)
 {
-    const struct inspection *inspection = more;
-    const struct rc_result *result = &inspection->result;
+    const struct showing *showing = more;
+    const struct rc_result *result = &showing->inspection.result;
 
-    if (inspection->json)
-        cli_json_print(result, inspection->why);
-    else if (print_text(result, inspection->why) < 0)
+    if (showing->json)
+        cli_json_print(result, showing->why);
+    else if (print_text(result, showing->why) < 0)
         return console_fail("out of memory");
     return result->status == RC_RESOLVED ? STATUS_RESOLVED : STATUS_CONTRADICTION;
 }
 
-static int print_inspection(struct inspection *inspection)
+static int print_task(void *more)
 {
-    const struct rc_result *result = &inspection->result;
-    struct cli_scope *scope = &inspection->scope;
+    const struct showing *showing = more;
 
-    paint_choose();
-    if (!inspection->own)
-        return print_result(inspection);
-    scope->plain = inspection->json;
-    scope->table = cli_together_is_possible(result) && !scope->plain && !inspection->whole && !inspection->why &&
-                   !scope->all && !scope->rank;
+    return cli_task_print(&showing->inspection.result);
+}
+
+/* This process, as a task of its launch. */
+static int show_own(struct showing *showing)
+{
+    const struct rc_result *result = &showing->inspection.result;
+    struct cli_scope *scope = &showing->scope;
+
+    scope->plain = showing->json;
+    scope->table = cli_together_is_possible(result) && !scope->plain && !showing->whole && !showing->why && !scope->all &&
+                   !scope->rank;
     scope->by_node = !scope->table;
-    return cli_report(result, scope, scope->table ? cli_task_print : print_result, inspection);
+    return cli_report(result, scope, scope->table ? print_task : print_result, showing);
+}
+
+/* Returns -1, or a status to exit with: after the help, or one line on standard error. */
+static int read_arguments(int argc, char **argv, struct showing *showing)
+{
+    static const struct option options[] = {
+        { "from", required_argument, NULL, 'f' },
+        { "pid", required_argument, NULL, 'p' },
+        { "ddp", optional_argument, NULL, 'd' },
+        { "json", no_argument, NULL, 'j' },
+        { "why", no_argument, NULL, 'w' },
+        { "long", no_argument, NULL, 'l' },
+        { "help", no_argument, NULL, 'h' },
+        CLI_SCOPE_OPTIONS,
+        { NULL, 0, NULL, 0 },
+    };
+    struct rc_options ignored;
+    struct said said;
+
+    for (int c; (c = console_getopt("show", argc, argv, options)) != -1;) {
+        switch (c) {
+        case 'f':
+            showing->file = optarg;
+            break;
+        case 'p':
+            showing->pid = optarg;
+            break;
+        case 'd':
+            showing->ddp = optarg ? optarg : "";
+            break;
+        case 'j':
+            showing->json = true;
+            break;
+        case 'l':
+            showing->whole = true;
+            break;
+        case 'w':
+            showing->why = true;
+            break;
+        case 'a':
+        case 'r':
+            if (cli_scope_take(&showing->scope, c, optarg))
+                break;
+            return STATUS_USAGE;
+        case 'h':
+            fputs(cli_show.help, stdout);
+            return STATUS_RESOLVED;
+        default:
+            return STATUS_USAGE;
+        }
+    }
+    if (optind < argc && strcmp(argv[optind - 1], "--") != 0)
+        return console_fail("show: what is '%.64s'? a file goes after --from, a command after --", argv[optind]);
+    if (optind < argc)
+        showing->argv = (const char *const *)argv + optind;
+    if (showing->file && showing->pid)
+        return console_fail("show: --from and --pid do not go together");
+    if (showing->ddp && cli_read_options(&said, showing->ddp, NULL, &ignored) < 0)
+        return console_fail("%s", said.messages.list[0].text);
+    return -1;
 }
 
 static int run_show(int argc, char **argv)
 {
-    return cli_inspect(argc, argv, &cli_show, print_inspection);
+    static struct showing showing;
+    struct input *input = &showing.inspection.input;
+    int status = read_arguments(argc, argv, &showing);
+    bool is_own = !showing.file && !showing.pid;
+
+    if (status >= 0)
+        return status;
+    input_own(input);
+    if (is_own || (showing.file ? input_file(input, showing.file) : input_process(input, showing.pid)) == 0) {
+        cli_inspect(&showing.inspection, showing.ddp, showing.argv);
+        paint_choose();
+        status = is_own ? show_own(&showing) : print_result(&showing);
+    }
+    input_free(input);
+    return status < 0 ? STATUS_USAGE : status;
 }
 
 const struct subcommand cli_show = {

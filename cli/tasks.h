@@ -56,5 +56,5 @@ bool cli_scope_take(struct cli_scope *scope, int option, const char *value);
  * printed of it and the others'. Returns that status; 0 where another task was asked for. */
 int cli_report(const struct rc_result *result, const struct cli_scope *scope, int (*print)(void *more), void *more);
 
-/* Prints such a row of the task of a struct inspection, and its warnings and errors. */
-int cli_task_print(void *more);
+/* Prints such a row, and the warnings and errors. Returns an exit status. */
+int cli_task_print(const struct rc_result *result);

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "console/output.h"
-#include "inspect.h"
+#include "console/usage.h"
 #include "system/node.h"
+#include "tasks.h"
 
 enum { CELL_CUT = 40 };
 
@@ -95,10 +96,8 @@ static void print_notes(const struct rc_messages *messages)
     }
 }
 
-int cli_task_print(void *more)
+int cli_task_print(const struct rc_result *result)
 {
-    const struct inspection *inspection = more;
-    const struct rc_result *result = &inspection->result;
     char room[2 * RC_CPUS_MAX];
     char name[RC_NODE_NAME_SIZE];
 

@@ -179,14 +179,13 @@ static void join_values(char *data, const char **list)
 
 extern char **environ;
 
-int input_own(struct input *input)
+void input_own(struct input *input)
 {
     *input = (struct input){
         .env = (const char *const *)environ,
         .pid = (uint32_t)getpid(),
         .this_node = true,
     };
-    return 0;
 }
 
 static const char *read_reason(int error)

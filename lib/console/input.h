@@ -22,9 +22,11 @@ struct input {
     const char **list[2];
 };
 
+/* This process's own: there is nothing to free. */
+void input_own(struct input *input);
+
 /* Each returns 0, or -1 after one line on standard error. The caller frees what was
  * read with input_free, which also takes zeroed and half-read inputs. */
-int input_own(struct input *input);
 int input_file(struct input *input, const char *path); /* "-" is standard input */
 int input_process(struct input *input, const char *pid);
 
