@@ -153,30 +153,6 @@ static const char **split_block(char *data, size_t size, char separator, bool ke
     return list;
 }
 
-/* Neither a comment nor a line about the node (input.h). */
-static bool is_variable(const char *line)
-{
-    return line[0] != '#' && line[0] != '@' && strchr(line, '=');
-}
-
-/* `env` prints a value of several lines as it is (a list of addresses): a
- * line without an equals sign that comes below a variable belongs to its value. */
-static void join_values(char *data, const char **list)
-{
-    size_t used = 0;
-
-    for (const char **line = list; *line; line++) {
-        bool belongs = used > 0 && !strchr("#@", (*line)[0]) && !strchr(*line, '=') && is_variable(list[used - 1]) &&
-                       list[used - 1] + strlen(list[used - 1]) + 1 == *line;
-
-        if (belongs)
-            data[*line - data - 1] = '\n';
-        else
-            list[used++] = *line;
-    }
-    list[used] = NULL;
-}
-
 extern char **environ;
 
 void input_own(struct input *input)
@@ -261,8 +237,6 @@ int input_file(struct input *input, const char *path)
     /* a NUL means a block as in /proc; otherwise the input is lines */
     separator = memchr(input->storage[0], '\0', size) ? '\0' : '\n';
     input->list[0] = split_block(input->storage[0], size, separator, false);
-    if (input->list[0] && separator == '\n')
-        join_values(input->storage[0], input->list[0]);
     input->env = input->list[0];
     if (input->env && !is_environment(input->env, separator))
         return refuse_file(file_name(path), size);

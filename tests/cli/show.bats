@@ -15,15 +15,6 @@ as_file()
     printf '%s\n' "$@" > "$BATS_TEST_TMPDIR/task.env"
 }
 
-@test "a value of several lines, as env prints it, is one value; a comment, a node's fact and an empty line end it" {
-    printf '%s\n' TRAINING_JOB_NAME=two lines 'SM_HOSTS=["n1","n2"]' SM_CURRENT_HOST=n2 '# no value' @gpus=0 \
-        > "$BATS_TEST_TMPDIR/task.env"
-    run -0 "$rollcall" show --json --from "$BATS_TEST_TMPDIR/task.env"
-    [[ $(jq -r .set.ROLLCALL_SCOPE <<< "$output") == sagemaker:two_lines/1/* ]]
-    printf '%s\n' '' 192.0.2.3 '# no value' 192.0.2.4 @host=n1 192.0.2.5 >> "$BATS_TEST_TMPDIR/task.env"
-    run -0 "$rollcall" show --json --from "$BATS_TEST_TMPDIR/task.env"
-}
-
 @test "show: a path that rollcall sets is shown to its end" {
     local long
     long=/$(printf 'folder%.0s' {1..40})
