@@ -119,9 +119,8 @@ static int print_text(const struct roster *roster)
 
         printf("%s%s %s:%s ", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
                paint_off());
-        if (console_print_wrapped((unsigned)(rc_str(rc_level_name(entry->level)).n + 8), 4, PAINT_NONE,
-                                  roster->findings.list[i].text) < 0)
-            return console_fail("out of memory");
+        console_print_wrapped((unsigned)(rc_str(rc_level_name(entry->level)).n + 8), 4, PAINT_NONE,
+                              roster->findings.list[i].text);
         putchar('\n');
     }
     if (print_nodes(roster) < 0)

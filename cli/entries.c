@@ -72,13 +72,12 @@ static void write_entry(struct json *json, const struct cli_catalogue_entry *ent
     json_close(json);
 }
 
-static int print_entry(const struct cli_catalogue_entry *entry)
+static void print_entry(const struct cli_catalogue_entry *entry)
 {
     printf("%s%s %s%s\n", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
            paint_off());
-    return cli_report_detail("cause", entry->cause) < 0 || cli_report_detail("cure", entry->cure) < 0
-               ? console_fail("out of memory")
-               : STATUS_RESOLVED;
+    cli_report_detail("cause", entry->cause);
+    cli_report_detail("cure", entry->cure);
 }
 
 struct question {
@@ -94,7 +93,6 @@ static int print_entries(void *more)
     size_t count = question->count;
     bool is_json = question->json;
     struct json json = { .out = NULL };
-    int status = STATUS_RESOLVED;
 
     for (size_t i = 0; i < count; i++)
         if (!find_entry(ids[i]))
@@ -104,21 +102,21 @@ static int print_entries(void *more)
         json = json_begin(stdout);
         json_open_array(&json, "messages");
     }
-    for (size_t i = 0; i < (count ? count : COUNT) && status == STATUS_RESOLVED; i++) {
+    for (size_t i = 0; i < (count ? count : COUNT); i++) {
         const struct cli_catalogue_entry *entry = count ? find_entry(ids[i]) : &entries[i];
 
         if (is_json) {
             write_entry(&json, entry);
         } else if (count) {
             fputs(i > 0 ? "\n" : "", stdout);
-            status = print_entry(entry);
+            print_entry(entry);
         } else {
             printf("%-5s %-7s  %s\n", entry->id, rc_level_name(entry->level), entry->cause);
         }
     }
     if (is_json)
         json_end(&json);
-    return status;
+    return STATUS_RESOLVED;
 }
 
 /* Options and ids may come in any order. */

@@ -91,12 +91,12 @@ int cli_report_own(struct cli_scope *scope, int (*print)(void *more), void *more
 }
 
 const struct cli_field cli_fields[RC_FIELD_COUNT] = {
-    [RC_RANK] = { "rank", "rank", "this task's number in the job" },
-    [RC_LOCAL_RANK] = { "local rank", "local_rank", "this task's number on its node" },
-    [RC_NODE_RANK] = { "node rank", "node_rank", "this node's number in the job, by the lowest rank on it" },
-    [RC_WORLD_SIZE] = { "world size", "world_size", "tasks in the job" },
-    [RC_LOCAL_WORLD_SIZE] = { "local world size", "local_world_size", "tasks on this node" },
-    [RC_NNODES] = { "nodes", "nnodes", "nodes of the job" },
+    [RC_RANK] = { "rank", "rank" },
+    [RC_LOCAL_RANK] = { "local rank", "local_rank" },
+    [RC_NODE_RANK] = { "node rank", "node_rank" },
+    [RC_WORLD_SIZE] = { "world size", "world_size" },
+    [RC_LOCAL_WORLD_SIZE] = { "local world size", "local_world_size" },
+    [RC_NNODES] = { "nodes", "nnodes" },
 };
 
 const char *cli_report_field_source(const struct rc_result *result, enum rc_field field)
@@ -108,12 +108,12 @@ const char *cli_report_field_source(const struct rc_result *result, enum rc_fiel
 
 enum { INDENT = 4, LABEL = 8, DETAIL = INDENT + LABEL };
 
-int cli_report_detail(const char *label, const char *text)
+void cli_report_detail(const char *label, const char *text)
 {
     if (!text || !*text)
-        return 0;
+        return;
     printf("%*s%s%-*s%s", (int)INDENT, "", paint_on(PAINT_FAINT), (int)LABEL, label, paint_off());
-    return console_print_wrapped(DETAIL, DETAIL, PAINT_NONE, text);
+    console_print_wrapped(DETAIL, DETAIL, PAINT_NONE, text);
 }
 
 enum paint cli_report_level_paint(enum rc_level level)

@@ -43,7 +43,6 @@ int cli_report_own(struct cli_scope *scope, int (*print)(void *more), void *more
 struct cli_field {
     const char *name;
     const char *key; /* in JSON */
-    const char *meaning;
 };
 
 extern const struct cli_field cli_fields[RC_FIELD_COUNT];
@@ -53,6 +52,5 @@ const char *cli_report_field_source(const struct rc_result *result, enum rc_fiel
 
 enum paint cli_report_level_paint(enum rc_level level);
 
-/* "    from    SLURM_PROCID": one fact about the line above it; nothing
- * without a text. -1 without memory. */
-int cli_report_detail(const char *label, const char *text);
+/* "    from    SLURM_PROCID": one fact about the line above it; nothing without a text. */
+void cli_report_detail(const char *label, const char *text);

@@ -329,7 +329,8 @@ static int print_table(struct reports *reports)
         char *note = strndup(reports->text[i].p, reports->text[i].n);
 
         putchar('\n');
-        status = note ? console_print_wrapped(0, 4, PAINT_NONE, note) : -1;
+        console_print_wrapped(0, 4, PAINT_NONE, note ? note : "");
+        status = note ? 0 : -1;
         free(note);
     }
     return status;

@@ -24,13 +24,13 @@ struct showing {
 
 enum { REPORT_CUT = 64 }; /* bytes that are shown of a value that is not rollcall's own */
 
-static int detail_value(const char *label, struct rc_str value)
+static void detail_value(const char *label, struct rc_str value)
 {
-    char *clean = console_escape(value, REPORT_CUT);
-    int status = clean ? cli_report_detail(label, *clean ? clean : "(empty)") : -1;
+    char text[REPORT_CUT + sizeof("...")];
+    bool whole = value.n <= REPORT_CUT;
 
-    free(clean);
-    return status;
+    snprintf(text, sizeof(text), "%.*s%s", whole ? (int)value.n : REPORT_CUT, value.p, whole ? "" : "...");
+    cli_report_detail(label, *text ? text : "(empty)");
 }
 
 static void print_title(const char *text)
@@ -44,28 +44,6 @@ static bool has_identity(const struct rc_result *result)
         if (result->identity.field[field] != RC_UNKNOWN)
             return true;
     return false;
-}
-
-static int explain_identity(const struct rc_result *result)
-{
-    if (!has_identity(result))
-        return 0;
-    print_title("identity");
-    for (enum rc_field field = 0; field < RC_FIELD_COUNT; field++) {
-        uint32_t value = result->identity.field[field];
-
-        if (value == RC_UNKNOWN) {
-            printf("  %s: %s\n", cli_fields[field].name,
-                   result->mode == RC_MODE_LAUNCHER ? "given by the command to the workers that it starts"
-                                                    : "not known");
-            continue;
-        }
-        printf("  %s%s = %u%s\n", paint_on(PAINT_STRONG), cli_fields[field].name, value, paint_off());
-        if (cli_report_detail("what", cli_fields[field].meaning) < 0 ||
-            cli_report_detail("from", cli_report_field_source(result, field)) < 0)
-            return -1;
-    }
-    return 0;
 }
 
 /* Of set, whether it is right already. */
@@ -82,164 +60,125 @@ static const char *verb_of(const struct rc_plan_entry *entry)
     return entry->changes ? "set" : "same";
 }
 
-static int explain_variable(const struct rc_result *result, const struct rc_plan_entry *entry)
+static void explain_variable(const struct rc_result *result, const struct rc_plan_entry *entry)
 {
     struct rc_str now = rc_env_find(&result->env, entry->name);
-    char *value = console_escape(rc_str(entry->value ? entry->value : ""), 0);
 
-    if (!value)
-        return -1;
     printf("  %s%s %s%s", paint_on(PAINT_STRONG), verb_of(entry), entry->name.p, paint_off());
-    if (entry->value)
-        printf(" = %s", value);
+    if (entry->value) {
+        fputs(" = ", stdout);
+        console_print(rc_str(entry->value), 0);
+    }
     putchar('\n');
-    free(value);
-    if (entry->changes && now.p && detail_value("was", now) < 0)
-        return -1;
-    if (entry->action == RC_SET && cli_report_detail("from", entry->source) < 0)
-        return -1;
-    return cli_report_detail("why", entry->reason);
+    if (entry->changes && now.p)
+        detail_value("was", now);
+    if (entry->action == RC_SET)
+        cli_report_detail("from", entry->source);
+    cli_report_detail("why", entry->reason);
 }
 
-static int explain_environment(const struct rc_result *result)
+static void explain_environment(const struct rc_result *result)
 {
     print_title("environment");
     if (result->plan.count == 0)
         puts("  nothing is set or removed");
     for (unsigned i = 0; i < result->plan.count; i++)
-        if (explain_variable(result, &result->plan.entry[i]) < 0)
-            return -1;
-    return 0;
+        explain_variable(result, &result->plan.entry[i]);
 }
 
-static int explain_rejected(const struct rc_plan *plan)
+static void explain_rejected(const struct rc_plan *plan)
 {
     if (plan->rejected_count > 0)
         print_title("not believed");
     for (unsigned i = 0; i < plan->rejected_count; i++) {
         printf("  %s%s%s\n", paint_on(PAINT_STRONG), plan->rejected[i].name, paint_off());
-        if (detail_value("value", plan->rejected[i].value) < 0 ||
-            cli_report_detail("why", plan->rejected[i].reason) < 0)
-            return -1;
+        detail_value("value", plan->rejected[i].value);
+        cli_report_detail("why", plan->rejected[i].reason);
     }
-    return 0;
 }
 
-static void identity_table(const struct rc_result *result, struct table *table)
+/* Prints a table with its title; nothing if the table is empty. Returns -1 without memory. */
+static int print_section(const char *title, struct table *table)
 {
+    if (table->count > 0)
+        print_title(title);
+    return table_print(table);
+}
+
+static int print_identity(const struct rc_result *result)
+{
+    const char *unknown =
+        result->mode == RC_MODE_LAUNCHER ? "given by the command to the workers that it starts" : "not known";
+    struct table table = { .columns = 3 };
+
     if (!has_identity(result))
-        return;
+        return 0;
     for (enum rc_field field = 0; field < RC_FIELD_COUNT; field++) {
         uint32_t value = result->identity.field[field];
         char number[16] = "-";
 
         if (value != RC_UNKNOWN)
             snprintf(number, sizeof(number), "%u", value);
-        table_text(table, PAINT_STRONG, cli_fields[field].name);
-        table_text(table, PAINT_NONE, number);
-        table_text(table, PAINT_FAINT, cli_report_field_source(result, field));
+        table_text(&table, PAINT_STRONG, cli_fields[field].name);
+        table_text(&table, PAINT_NONE, number);
+        table_text(&table, PAINT_FAINT, value == RC_UNKNOWN ? unknown : cli_report_field_source(result, field));
     }
+    return print_section("identity", &table);
 }
 
-static void environment_table(const struct rc_result *result, struct table *table)
+static int print_environment(const struct rc_result *result)
 {
+    struct table table = { .columns = 4 };
+
     for (unsigned i = 0; i < result->plan.count; i++) {
         const struct rc_plan_entry *entry = &result->plan.entry[i];
 
-        if (entry->action == RC_UNSET)
-            continue;
-        table_text(table, entry->changes ? PAINT_GOOD : PAINT_FAINT, verb_of(entry));
-        table_text(table, PAINT_STRONG, entry->name.p);
-        table_cell(table, PAINT_NONE, rc_str(entry->value), entry->action == RC_SET ? 0 : REPORT_CUT);
-        table_text(table, PAINT_FAINT, entry->action == RC_SET ? entry->source : entry->reason);
+        table_text(&table, entry->changes ? PAINT_GOOD : PAINT_FAINT, verb_of(entry));
+        table_text(&table, PAINT_STRONG, entry->name.p);
+        table_cell(&table, PAINT_NONE, rc_str(entry->value), entry->action == RC_SET ? 0 : REPORT_CUT);
+        table_text(&table, PAINT_FAINT, entry->action == RC_SET ? entry->source : entry->reason);
     }
-}
-
-static void removed_table(const struct rc_result *result, struct table *table)
-{
-    for (unsigned i = 0; i < result->plan.count; i++) {
-        if (result->plan.entry[i].action != RC_UNSET)
-            continue;
-        table_text(table, PAINT_STRONG, result->plan.entry[i].name.p);
-        table_text(table, PAINT_FAINT, result->plan.entry[i].reason);
-    }
-}
-
-static void rejected_table(const struct rc_result *result, struct table *table)
-{
-    for (unsigned i = 0; i < result->plan.rejected_count; i++) {
-        table_text(table, PAINT_STRONG, result->plan.rejected[i].name);
-        table_cell(table, PAINT_NONE, result->plan.rejected[i].value, REPORT_CUT);
-        table_text(table, PAINT_FAINT, result->plan.rejected[i].reason);
-    }
-}
-
-static int print_message(enum rc_message_id id, const char *text)
-{
-    unsigned column = (unsigned)rc_str(rc_level_name(rc_message_entry(id)->level)).n + 10;
-
-    fputs(": ", stdout);
-    return console_print_wrapped(column, 4, PAINT_NONE, text);
-}
-
-static int explain_message(enum rc_message_id id, const char *text)
-{
-    const struct cli_catalogue_entry *words = cli_catalogue_message(id);
-
-    putchar('\n');
-    return cli_report_detail("what", text) < 0 || cli_report_detail("cause", words->cause) < 0 ||
-                   cli_report_detail("cure", words->cure) < 0
-               ? -1
-               : 0;
+    return print_section("environment", &table);
 }
 
 /* Notes are for --why alone. */
-static int print_messages(const struct rc_messages *list, bool why)
+static void print_messages(const struct rc_messages *list, bool why)
 {
     bool any = false;
 
     for (unsigned i = 0; i < list->count; i++) {
-        enum rc_message_id id = list->list[i].id;
         const char *text = list->list[i].text;
-        const struct rc_message_entry *entry = rc_message_entry(id);
+        const struct rc_message_entry *entry = rc_message_entry(list->list[i].id);
+        const struct cli_catalogue_entry *words = cli_catalogue_message(list->list[i].id);
 
         if (entry->level == RC_LEVEL_NOTE && !why)
             continue;
         if (!any)
             print_title("messages");
         any = true;
-        printf("  %s%s %s%s", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
-               paint_off());
-        if ((why ? explain_message(id, text) : print_message(id, text)) < 0)
-            return -1;
+        printf("  %s%s %s%s%s", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
+               paint_off(), why ? "\n" : ": ");
+        if (why) {
+            cli_report_detail("what", text);
+            cli_report_detail("cause", words->cause);
+            cli_report_detail("cure", words->cure);
+        } else {
+            console_print_wrapped((unsigned)strlen(rc_level_name(entry->level)) + 10, 4, PAINT_NONE, text);
+        }
     }
-    return 0;
 }
 
-/* Prints a table with its title; nothing if the table is empty. */
-static int print_section(const char *title, unsigned columns,
-                         void (*fill)(const struct rc_result *result, struct table *table),
-                         const struct rc_result *result)
-{
-    struct table table = { .columns = columns };
-
-    fill(result, &table);
-    if (table.count > 0)
-        print_title(title);
-    return table_print(&table);
-}
-
-static int head_line(const char *name, enum paint paint, const char *value, const char *more)
+static void head_line(const char *name, enum paint paint, const char *value, const char *more)
 {
     char line[1024];
 
     snprintf(line, sizeof(line), "%s%s%s", value, more && *more ? ": " : "", more ? more : "");
     printf("%s%-10s%s", paint_on(PAINT_STRONG), name, paint_off());
-    return console_print_wrapped(10, 10, paint, line);
+    console_print_wrapped(10, 10, paint, line);
 }
 
 /* Launcher, mode and master. */
-static int print_head(const struct rc_result *result)
+static void print_head(const struct rc_result *result)
 {
     bool bad = result->status == RC_CONTRADICTION;
     const struct rc_master *master = &result->master;
@@ -247,26 +186,26 @@ static int print_head(const struct rc_result *result)
 
     snprintf(value, sizeof(value), "%s%s%s", result->launcher ? result->launcher->title : "none",
              result->facts.run_id ? ", " : "", result->facts.run_id ? result->facts.run_id : "");
-    if (head_line("launcher", PAINT_NONE, value, NULL) < 0 ||
-        head_line("mode", bad ? PAINT_BAD : PAINT_NONE, rc_mode_name(result->mode), result->mode_reason) < 0)
-        return -1;
+    head_line("launcher", PAINT_NONE, value, NULL);
+    head_line("mode", bad ? PAINT_BAD : PAINT_NONE, rc_mode_name(result->mode), result->mode_reason);
     if (!master->addr)
-        return 0;
+        return;
     snprintf(value, sizeof(value), "%s port %u", master->addr, (unsigned)master->port);
-    return head_line("master", PAINT_NONE, value, master->addr_source);
+    head_line("master", PAINT_NONE, value, master->addr_source);
 }
 
+/* Returns -1 without memory. */
 static int print_text(const struct rc_result *result, bool why)
 {
-    if (print_head(result) < 0)
+    print_head(result);
+    if (print_identity(result) < 0 || (!why && print_environment(result) < 0))
         return -1;
-    if (why ? explain_identity(result) < 0 || explain_environment(result) < 0 || explain_rejected(&result->plan) < 0
-            : print_section("identity", 3, identity_table, result) < 0 ||
-                  print_section("environment", 4, environment_table, result) < 0 ||
-                  print_section("removed", 2, removed_table, result) < 0 ||
-                  print_section("not believed", 3, rejected_table, result) < 0)
-        return -1;
-    return print_messages(&result->messages, why);
+    if (why) {
+        explain_environment(result);
+        explain_rejected(&result->plan);
+    }
+    print_messages(&result->messages, why);
+    return 0;
 }
 
 static int print_result(void *more)
@@ -390,8 +329,8 @@ const struct subcommand cli_show = {
             "several tasks it prints one line a task: rank, node, GPU, cores, master,\n"
             "and whether something is wrong.\n"
             "\n"
-            "With --why it says of every value what it is, where it comes from and why;\n"
-            "what was found and not believed; what is kept; and what every message means.\n"
+            "With --why it says of every variable where its value comes from and why, what\n"
+            "was found and not believed, and what every message means.\n"
             "\n"
             "      --why         where each value comes from, and why; what messages mean\n"
             "      --long        all values and sources in a launch of several tasks, too:\n"

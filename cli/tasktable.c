@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tasktable.c - what a task says of itself in one line of `rollcall show`. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "console/output.h"
@@ -12,12 +11,10 @@
 enum { CELL_CUT = 40 };
 
 /* A value is cut: a list of GPUs or cores may be long. */
-static void print_cell(struct rc_str value, size_t limit, char end)
+static void print_cell(struct rc_str value)
 {
-    char *clean = console_escape(value, limit);
-
-    printf("%s%c", clean ? clean : "", end);
-    free(clean);
+    console_print(value, CELL_CUT);
+    putchar('\t');
 }
 
 static void print_number(uint32_t value)
@@ -92,7 +89,8 @@ static void print_notes(const struct rc_messages *messages)
         if (!is_said(messages->list[i].id))
             continue;
         printf("%s %s: ", rc_level_name(entry->level), entry->id);
-        print_cell(rc_str(messages->list[i].text), 0, '\n');
+        console_print(rc_str(messages->list[i].text), 0);
+        putchar('\n');
     }
 }
 
@@ -105,11 +103,11 @@ int cli_task_print(const struct rc_result *result)
     printf("%s\tnode\tlocal rank\tGPU\tcores\tmaster\tverdict\n",
            result->mode == RC_MODE_LAUNCHER ? "node rank" : "rank");
     print_number(cli_rank_of(result));
-    print_cell(rc_str(rc_node_name(name)), CELL_CUT, '\t');
+    print_cell(rc_str(rc_node_name(name)));
     print_number(result->identity.field[RC_LOCAL_RANK]);
-    print_cell(own_gpu(result, ROOM), CELL_CUT, '\t');
-    print_cell(own_cores(ROOM), CELL_CUT, '\t');
-    print_cell(master_place(&result->master, ROOM), CELL_CUT, '\t');
+    print_cell(own_gpu(result, ROOM));
+    print_cell(own_cores(ROOM));
+    print_cell(master_place(&result->master, ROOM));
     print_verdict(result);
     print_notes(&result->messages);
 #undef ROOM

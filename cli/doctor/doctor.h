@@ -54,9 +54,8 @@ void doctor_findings_add_fact(struct findings *findings, const char *name, const
 /* Sorts: errors first, then by file, in the order in which files were found, then by line. */
 void doctor_findings_sort(struct findings *findings);
 
-/* Prints all findings, 80 columns wide; the last line is the verdict. `titled`: a title says the rank. Returns 0, or -1
- * without memory. */
-int doctor_print_text(const struct findings *findings, bool titled);
+/* Prints all findings, 80 columns wide; the last line is the verdict. `titled`: a title says the rank. */
+void doctor_print_text(const struct findings *findings, bool titled);
 
 /* Prints one object, described in rollcall(1). */
 void doctor_print_json(const struct findings *findings);

@@ -158,54 +158,44 @@ static void format_verdict(const struct findings *findings, char text[VERDICT])
               (errors || warnings) && count_of(findings, RC_LEVEL_NOTE) ? "; not all was looked at" : "");
 }
 
-static int print_finding(const struct finding *finding)
+static void print_finding(const struct finding *finding)
 {
     char where[PLACE];
-    char *clean;
 
     format_place(finding, where, sizeof(where));
-    clean = console_escape(rc_str(where), 0);
-    if (!clean)
-        return -1;
-    printf("\n%s%s %s%s%s%s\n", paint_on(cli_report_level_paint(finding->level)), rc_level_name(finding->level),
-           finding->id, paint_off(), *clean ? "  " : "", clean);
-    free(clean);
-    return cli_report_detail("what", finding->what) < 0 || cli_report_detail("why", finding->why) < 0 ||
-                   cli_report_detail("change", finding->change) < 0
-               ? -1
-               : 0;
+    printf("\n%s%s %s%s%s", paint_on(cli_report_level_paint(finding->level)), rc_level_name(finding->level),
+           finding->id, paint_off(), *where ? "  " : "");
+    console_print(rc_str(where), 0);
+    putchar('\n');
+    cli_report_detail("what", finding->what);
+    cli_report_detail("why", finding->why);
+    cli_report_detail("change", finding->change);
 }
 
 /* Always one line, so that scripts can look for it. */
-static int print_verdict(const struct findings *findings)
+static void print_verdict(const struct findings *findings)
 {
     enum paint paint = findings->count ? cli_report_level_paint(findings->list[0].level) : PAINT_GOOD;
     char text[VERDICT];
-    char *clean;
 
     format_verdict(findings, text);
-    clean = console_escape(rc_str(text), 0);
-    if (!clean)
-        return -1;
-    printf("%s%s%-*s%s%s%s%s\n", findings->count ? "\n" : "", paint_on(PAINT_STRONG), (int)NAME, "verdict", paint_off(),
-           paint_on(paint), clean, paint_off());
-    free(clean);
-    return 0;
+    printf("%s%s%-*s%s%s", findings->count ? "\n" : "", paint_on(PAINT_STRONG), (int)NAME, "verdict", paint_off(),
+           paint_on(paint));
+    console_print(rc_str(text), 0);
+    printf("%s\n", paint_off());
 }
 
-int doctor_print_text(const struct findings *findings, bool titled)
+void doctor_print_text(const struct findings *findings, bool titled)
 {
     for (size_t i = 0; i < findings->fact_count; i++) {
         if (titled && strcmp(findings->facts[i].name, DOCTOR_TASK) == 0)
             continue;
         printf("%s%-*s%s", paint_on(PAINT_STRONG), (int)NAME, findings->facts[i].name, paint_off());
-        if (console_print_wrapped(NAME, NAME, PAINT_NONE, findings->facts[i].text) < 0)
-            return -1;
+        console_print_wrapped(NAME, NAME, PAINT_NONE, findings->facts[i].text);
     }
     for (size_t i = 0; i < findings->count; i++)
-        if (print_finding(&findings->list[i]) < 0)
-            return -1;
-    return print_verdict(findings);
+        print_finding(&findings->list[i]);
+    print_verdict(findings);
 }
 
 static void write_facts(struct json *json, const struct findings *findings)

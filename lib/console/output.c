@@ -28,6 +28,17 @@ char *console_escape(struct rc_str text, size_t limit)
     return copy;
 }
 
+void console_print(struct rc_str text, size_t limit)
+{
+    for (size_t i = 0; i < text.n && (limit == 0 || i < limit); i++) {
+        if (rc_is_printable(text.p[i]))
+            putchar(text.p[i]);
+        else
+            printf("\\x%02x", (unsigned)(unsigned char)text.p[i]);
+    }
+    fputs(limit && text.n > limit ? "..." : "", stdout);
+}
+
 enum { GAP = 2, MARGIN = 2, NARROWEST = 24, USUAL_WIDTH = 80, LEAST_WIDTH = 20, WIDEST = 1000 };
 
 /* A cell wider than this does not widen its column for all rows: in its own row the
@@ -106,49 +117,46 @@ void table_text(struct table *table, enum paint paint, const char *text)
     table_cell(table, paint, rc_str(text ? text : ""), 0);
 }
 
-static void put_text(enum paint paint, const char *text, size_t length)
+static void put_text(enum paint paint, struct rc_str text)
 {
-    if (paint == PAINT_NONE)
-        printf("%.*s", (int)length, text);
-    else
-        printf("%s%.*s%s", paint_on(paint), (int)length, text, paint_off());
+    fputs(paint_on(paint), stdout);
+    console_print(text, 0);
+    fputs(paint == PAINT_NONE ? "" : paint_off(), stdout);
 }
 
-/* `text` is escaped already, so one byte takes one column. */
-static void put_words(unsigned column, unsigned indent, enum paint paint, const char *text)
+/* The columns of the word that the text begins with, as it is printed. */
+static unsigned word_width(const char *text)
+{
+    unsigned width = 0;
+
+    for (; *text && *text != ' '; text++)
+        width += rc_is_printable(*text) ? 1 : (unsigned)strlen("\\xff");
+    return width;
+}
+
+void console_print_wrapped(unsigned column, unsigned indent, enum paint paint, const char *text)
 {
     unsigned at = column;
 
     while (*text) {
         size_t word = strcspn(text, " ");
-        size_t blanks = strspn(text + word, " ");
+        unsigned blanks = (unsigned)strspn(text + word, " ");
 
-        if (at > indent && at + word > console_width()) {
+        if (at > indent && at + word_width(text) > console_width()) {
             printf("\n%*s", (int)indent, "");
             at = indent;
         }
-        put_text(paint, text, word);
-        at += (unsigned)word;
+        put_text(paint, (struct rc_str){ text, word });
+        at += word_width(text);
         text += word + blanks;
-        if (*text && at + blanks + strcspn(text, " ") <= console_width()) {
+        if (*text && at + blanks + word_width(text) <= console_width()) {
             printf("%*s", (int)blanks, "");
-            at += (unsigned)blanks;
+            at += blanks;
         } else if (*text) {
             at = console_width() + 1;
         }
     }
     putchar('\n');
-}
-
-int console_print_wrapped(unsigned column, unsigned indent, enum paint paint, const char *text)
-{
-    char *clean = console_escape(rc_str(text), 0);
-
-    if (!clean)
-        return -1;
-    put_words(column, indent, paint, clean);
-    free(clean);
-    return 0;
 }
 
 static bool has_room(unsigned column, const char *text)
@@ -188,10 +196,10 @@ static void print_row(const struct table *table, const struct cell *row, const u
         }
         printf("%*s", (int)(to - at), "");
         if (i == table->columns - 1 && !table->headed) {
-            put_words(to, to, row[i].paint, text);
+            console_print_wrapped(to, to, row[i].paint, text);
             return;
         }
-        put_text(row[i].paint, text, strlen(text));
+        put_text(row[i].paint, rc_str(text));
         at = to + (unsigned)strlen(text);
     }
     putchar('\n');

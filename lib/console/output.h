@@ -9,6 +9,9 @@
  * NULL without memory. */
 char *console_escape(struct rc_str text, size_t limit);
 
+/* Prints a text so. */
+void console_print(struct rc_str text, size_t limit);
+
 enum { TABLE_COLUMNS = 7 };
 
 enum paint { PAINT_NONE, PAINT_STRONG, PAINT_FAINT, PAINT_GOOD, PAINT_WARN, PAINT_BAD, PAINT_COUNT };
@@ -47,5 +50,6 @@ void table_cell(struct table *table, enum paint paint, struct rc_str text, size_
 void table_text(struct table *table, enum paint paint, const char *text);
 int table_print(struct table *table);
 
-/* Prints words, starting at a column. Breaks lines at the width, indents the further lines, and ends the last one. */
-int console_print_wrapped(unsigned column, unsigned indent, enum paint paint, const char *text);
+/* Prints words, escaped, starting at a column. Breaks lines at the width, indents the further lines, and ends the last
+ * one. */
+void console_print_wrapped(unsigned column, unsigned indent, enum paint paint, const char *text);

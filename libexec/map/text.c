@@ -156,7 +156,7 @@ static int put_names(const struct mapping *mapping)
 
         if (!gpu->uuid[0] && gpu->minor < 0)
             continue;
-        if (table.rows == 0)
+        if (table.count == 0)
             printf("\n%sNames of the GPUs%s\n", paint_on(PAINT_STRONG), paint_off());
         snprintf(text, sizeof(text), "%u", (unsigned)i);
         table_text(&table, PAINT_NONE, text);
@@ -218,8 +218,7 @@ int map_print_text(const struct mapping *mapping)
     put_proposals(mapping);
     for (unsigned i = 0; i < mapping->notes; i++) {
         printf("\nnote: ");
-        if (console_print_wrapped(6, 4, PAINT_NONE, mapping->note[i]) < 0)
-            return -1;
+        console_print_wrapped(6, 4, PAINT_NONE, mapping->note[i]);
     }
     return 0;
 }
