@@ -4,6 +4,7 @@
 
 #include "console/usage.h"
 
+struct rc_context;
 struct rc_result;
 struct roster;
 
@@ -31,6 +32,19 @@ extern const struct subcommand *const cli_subcommands[];
 
 /* `rollcall complete`, which only the completions of shells call: no subcommand of the help. */
 int cli_complete(int argc, char **argv);
+
+/* For a resolved task. Under a launcher with a PMIx server the tasks of a node report to their first one (local rank
+ * 0). If there are several nodes, those first tasks meet over PMIx. All get the port that RANK 0 holds, and are
+ * resolved once more with it. Any failure leaves the port that each task computes by itself, with a warning (RC611);
+ * *speaks says whether this process prints that for its node. Then looks up what result->master leaves to the node
+ * (lib/effects/lookup.h), and holds the port in RANK 0's own process (lib/effects/rank0.h); it stays open across exec.
+ * False, with an error in result->messages, where the command is not to be run. */
+bool cli_meet(struct rc_context *context, struct rc_result *result, bool *speaks);
+
+/* With PMIx 4, sets PMIX_MCA_gds=hash in this process's environment, unless that is
+ * set. Only this store also serves a second client of a task, and the program itself is
+ * the second one after rollcall-pmix. All tasks of a node must have the same value. */
+void cli_choose_store(struct rc_context *context, struct rc_result *result);
 
 /* Prints a line on the plugin that Slurm loads on this machine, by what plugstack.conf and the plugin's file say. */
 void cli_print_plugin(void);

@@ -11,7 +11,6 @@
 #include "effects/binding.h"
 #include "effects/look.h"
 #include "inspect.h"
-#include "meet.h"
 #include "programs.h"
 #include "resolve/command.h"
 #include "resolve/pins.h"
@@ -181,7 +180,6 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
         .called = true,
     };
     bool speaks;
-    int held;
 
     if (cli_read_options(&said, a->ddp, context.env, &context.options) < 0) {
         console_say(said.messages.list[0].id, said.messages.list[0].text);
@@ -198,8 +196,7 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
     /* this process has been the first client of its PMIx server; the command is the second one */
     if (here.here.learned & RC_LEARN_PMIX)
         cli_choose_store(&context, result);
-    if (result->status != RC_RESOLVED || !cli_meet(&context, result, cli_rank0_hooks(), &held, &speaks) ||
-        cli_settle_master(&context, result, held) < 0)
+    if (result->status != RC_RESOLVED || !cli_meet(&context, result, &speaks))
         return refuse_task(result, a->debug);
     cli_bind_task(&context, result);
     rc_forgotten_say(&context, result);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "meet.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,7 +20,8 @@
 #include "system/net.h"
 #include "system/port.h"
 
-const struct rc_rank0 *cli_rank0_hooks(void)
+/* What this command brings along for rank 0's part. */
+static const struct rc_rank0 *rank0_hooks(void)
 {
     static char node[HOST_NAME_MAX + 1];
     static struct rc_rank0 hooks = {
@@ -36,16 +35,6 @@ const struct rc_rank0 *cli_rank0_hooks(void)
     return &hooks;
 }
 
-int cli_settle_master(struct rc_context *context, struct rc_result *result, int held)
-{
-    const struct rc_rank0 *hooks = cli_rank0_hooks();
-
-    return rc_lookup_settle(context, result, hooks->outcome) && rc_rank0_verify(result, hooks) &&
-                   (held >= 0 || rc_rank0_hold(result, hooks, &held))
-               ? 0
-               : -1;
-}
-
 extern char **environ;
 
 /* Waiting for a missing task may cost the others only this part of their time. */
@@ -57,6 +46,7 @@ struct meeting {
     struct rc_outcome outcome;
     uint32_t seconds;
     uint32_t nodes;
+    int held;    /* the port's descriptor in RANK 0's own process, or -1 */
     bool speaks; /* prints what goes wrong on its node: its first task, or who does not find that one */
 };
 
@@ -175,7 +165,7 @@ static void meet_nodes(struct meeting *m, struct rc_str ranks, uint16_t port, co
 }
 
 /* The part of the node's first task, which acts for all tasks of the node. */
-static bool speak_for_all(struct meeting *m, const char *name, const struct rc_rank0 *hooks, int *held)
+static bool speak_for_all(struct meeting *m, const char *name)
 {
     static char text[RANKS_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -194,15 +184,15 @@ static bool speak_for_all(struct meeting *m, const char *name, const struct rc_r
                                                      all.count + 1, others + 1, patience));
     } else {
         /* the other nodes must not wait for a task that does not start */
-        if (!rc_session_hold(&m->context->options, m->result, hooks, held))
+        if (!rc_session_hold(&m->context->options, m->result, rank0_hooks(), &m->held))
             failed = rc_message_entry(m->result->messages.list[m->result->messages.count - 1].id)->id;
         if (m->nodes == 1) {
             m->outcome.how = failed ? RC_STOPPED : RC_MET;
-            m->outcome.port = rc_port_number(*held);
+            m->outcome.port = rc_port_number(m->held);
         } else {
             uint32_t spent = all.count < others ? m->seconds / SHARE_OF_NODE : 0;
 
-            meet_nodes(m, list_ranks(m->result, &all, &arena), rc_port_number(*held), failed, m->seconds - spent);
+            meet_nodes(m, list_ranks(m->result, &all, &arena), rc_port_number(m->held), failed, m->seconds - spent);
         }
     }
     rc_gather_reply(&all, (struct rc_str){ (const char *)&m->outcome, sizeof(m->outcome) });
@@ -238,12 +228,12 @@ static void warn_user(struct rc_result *result, const char *why)
 }
 
 /* Plans once more, with the outcome. */
-static bool resolve_again(struct meeting *m, const struct rc_rank0 *hooks, int *held)
+static bool resolve_again(struct meeting *m)
 {
     struct rc_context *context = m->context;
     struct rc_result *result = m->result;
 
-    if (!rc_session_settle(&m->outcome, hooks, context, result, held))
+    if (!rc_session_settle(&m->outcome, rank0_hooks(), context, result, &m->held))
         return false;
     if (m->outcome.how == RC_MISSED)
         warn_user(result, m->outcome.why);
@@ -263,35 +253,37 @@ void cli_choose_store(struct rc_context *context, struct rc_result *result)
     rc_env_index(&result->env, context->env);
 }
 
-bool cli_meet(struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks, int *held,
-              bool *speaks)
+static bool meet_tasks(struct meeting *m)
+{
+    char name[RC_LOCAL_NAME];
+    bool good = true;
+
+    m->seconds = rc_options_deadline(&m->context->options);
+    m->nodes = fact_number(m->result, RC_NNODES);
+    m->speaks = fact_number(m->result, RC_LOCAL_RANK) == 0;
+    rc_local_name(m->result->facts.scope, fact_number(m->result, RC_NODE_RANK), name);
+    if (m->nodes > 1)
+        cli_choose_store(m->context, m->result);
+    if (m->speaks)
+        good = speak_for_all(m, name);
+    else
+        ask_first(m, name);
+    return good && resolve_again(m);
+}
+
+bool cli_meet(struct rc_context *context, struct rc_result *result, bool *speaks)
 {
     static struct meeting m; /* the context keeps pointing to its outcome */
-    char name[RC_LOCAL_NAME];
     const char *why;
     bool good = true;
 
-    m = (struct meeting){
-        .context = context,
-        .result = result,
-        .seconds = rc_options_deadline(&context->options),
-        .nodes = fact_number(result, RC_NNODES),
-        .speaks = fact_number(result, RC_LOCAL_RANK) == 0,
-    };
-    *held = -1;
-    *speaks = false;
-    if (!is_wanted(context, result, &why)) {
-        if (why)
-            warn_user(result, why);
-        return true;
-    }
-    rc_local_name(result->facts.scope, fact_number(result, RC_NODE_RANK), name);
-    if (m.nodes > 1)
-        cli_choose_store(context, result);
-    if (m.speaks)
-        good = speak_for_all(&m, name, hooks, held);
-    else
-        ask_first(&m, name);
+    m = (struct meeting){ .context = context, .result = result, .held = -1 };
+    if (is_wanted(context, result, &why))
+        good = meet_tasks(&m);
+    else if (why)
+        warn_user(result, why);
     *speaks = m.speaks && m.outcome.how == RC_MISSED;
-    return good && resolve_again(&m, hooks, held);
+    return good && rc_lookup_settle(context, result, rank0_hooks()->outcome) &&
+           rc_rank0_verify(result, rank0_hooks()) &&
+           (m.held >= 0 || rc_rank0_hold(result, rank0_hooks(), &m.held));
 }
