@@ -25,9 +25,8 @@ The same script on a laptop, as `python train.py`, where no launcher is: a job o
     >>> rollcall.apply(alone=True)
     >>> torch.distributed.init_process_group("gloo")
 
-And what would rollcall set for it, and why? As text, which `python -m rollcall` prints as well, and as data:
+And what would rollcall set for it? (`rollcall show` says why.)
 
-    >>> rollcall.show()
     >>> rollcall.plan().set["MASTER_ADDR"]
     'n1'
 
@@ -71,14 +70,14 @@ import os
 import socket
 import sys
 import time
-from typing import Callable, Dict, List, NamedTuple, Optional, TextIO, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from . import _library
 from ._library import Error, Identity, Message, Timeout
 
 __all__ = [
     "Applied", "Error", "Identity", "Message", "Plan", "Timeout",
-    "allgather", "apply", "broadcast", "identity", "nccl_unique_id", "nccl_unique_ids", "plan", "show", "version",
+    "allgather", "apply", "broadcast", "identity", "nccl_unique_id", "nccl_unique_ids", "plan", "version",
 ]
 
 # python/makewheel.py and the build write the number
@@ -146,9 +145,9 @@ def plan() -> Plan:
     with _library.Job() as job:
         variables = job.variables()
         return Plan(
-            {name: value or "" for action, name, value, *_ in variables if action == "set"},
-            tuple(name for action, name, *_ in variables if action == "unset"),
-            {name: value or "" for action, name, value, *_ in variables if action == "keep"},
+            {name: value or "" for action, name, value in variables if action == "set"},
+            tuple(name for action, name, _ in variables if action == "unset"),
+            {name: value or "" for action, name, value in variables if action == "keep"},
             job.messages(),
         )
 
@@ -233,36 +232,12 @@ def apply(alone: bool = False) -> Applied:
         if alone and me.mode == "none" and me.rank is None:
             return _apply_alone(me, job.messages())
         job.call("hold_port", ctypes.byref(port))
-        before = _change({name: value for action, name, value, *_ in job.variables() if action != "keep"})
+        before = _change({name: value for action, name, value in job.variables() if action != "keep"})
         if not me.rank:
             for message in job.messages():
                 if message.level == "warning":
                     print(f"rollcall: warning {message.id}: {message.text}", file=sys.stderr)
         return Applied(me, before, port.value)
-
-
-def show(file: Optional[TextIO] = None) -> None:
-    """Prints who this process is, what rollcall would set for it, where from, and what is wrong, to file or stdout.
-
-    What `rollcall show` prints, without questions to other processes. Raises Error as identity() does.
-    """
-    with _library.Job() as job:
-        me, variables, messages = _by_hand(job.identity()), job.variables(), job.messages()
-    rows = [(name.replace("_", " "), "-" if value is None else str(value)) for name, value in zip(me._fields, me)]
-    lines = [f"{name:<16}  {_printable(value)}" for name, value in rows]
-    lines += [""] if variables else []
-    width = max((len(name) for _, name, *_ in variables), default=0)
-    for action, name, value, source, reason in variables:
-        why = source or reason
-        assigned = name if value is None else f"{name:<{width}}  {_printable(value)}"
-        lines.append(f"{action:<5}  {assigned}" + (f"  ({_printable(why)})" if why else ""))
-    lines += [""] if messages else []
-    lines += [f"{one.level} {one.id}: {one.text}" for one in messages]
-    print("\n".join(lines), file=file or sys.stdout)
-
-
-def _printable(text: str) -> str:
-    return text if text.isprintable() else ascii(text)[1:-1]
 
 
 def broadcast(name: str, data: Optional[bytes] = None, root: int = 0, timeout: float = 300.0) -> bytes:

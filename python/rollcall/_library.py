@@ -171,14 +171,14 @@ class Job:
             mode=mode.decode(),
         )
 
-    def variables(self) -> List[Tuple[str, str, Optional[str], str, str]]:
-        """set, unset or keep; name, value, source, reason: in the library's order."""
+    def variables(self) -> List[Tuple[str, str, Optional[str]]]:
+        """set, unset or keep; name, value: in the library's order."""
         found = []
         for index in range(self.library.rollcall_variable_count(self.pointer)):
             one = self.library.rollcall_variable_at(self.pointer, index).contents
             action = ("set", "unset", "keep")[one.action]
             value = None if one.value is None else os.fsdecode(one.value)
-            found.append((action, one.name.decode(), value, (one.source or b"").decode(), (one.reason or b"").decode()))
+            found.append((action, one.name.decode(), value))
         return found
 
     def messages(self) -> Tuple[Message, ...]:
