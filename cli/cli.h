@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cli.h - the subcommands, and what they print for programs. */
+/* cli.h - the subcommands, and what they share: catalogues, programs, JSON. */
 #pragma once
 
+#include <limits.h>
+
+#include "base/text.h"
 #include "console/usage.h"
 
 struct rc_context;
@@ -51,6 +54,43 @@ void cli_print_plugin(void);
 
 /* Prints a line for each mode and each key to standard output, indented and 80 columns wide at most. */
 void cli_print_ddp_help(void);
+
+/* What people want to know of a message (base/messages.def) or a finding of the doctor (findings.def). */
+
+enum finding_id {
+#define ROLLCALL_FINDING(id, level, cause, cure) FINDING_##id,
+#include "cli/findings.def"
+#undef ROLLCALL_FINDING
+    FINDING_COUNT
+};
+
+struct cli_catalogue_entry {
+    const char *id;
+    enum rc_level level;
+    const char *cause;
+    const char *cure;
+};
+
+/* The row of an id; never NULL for an id of the enum. */
+const struct cli_catalogue_entry *cli_catalogue_message(enum rc_message_id id);
+const struct cli_catalogue_entry *cli_catalogue_finding(enum finding_id id);
+
+/* The id of a name, "D403"; FINDING_COUNT where there is none. */
+enum finding_id cli_catalogue_find_finding(const char *name);
+
+/* Writes the first executable file of that name on PATH. False where there is none. */
+bool cli_find_program(const char *name, char path[PATH_MAX]);
+
+/* The path of one of rollcall's own programs, installed with this very command wherever
+ * it is installed. 0, or -1 with errno. */
+int cli_own_program(const char *name, char path[PATH_MAX]);
+
+/* Has rollcall-pmix ask the PMIx server of the launcher that started this process, which has not connected itself, nor
+ * have its children: the server takes rollcall-pmix for the task. Returns lines as in lib/launcher/families.h, in static
+ * storage that the next call overwrites: for one thread only. Takes some hundredths of a second, 12 seconds at most.
+ * Leaves no process, but the connection, which the program that this one becomes keeps open: the server must not see its
+ * end while other ranks are in MPI_Init (libexec/pmix). */
+struct rc_str cli_pmix_ask(void);
 
 /* A result and a roll for programs: schema 1, described in rollcall(1). */
 

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "cli.h"
-#include "entries.h"
 #include "resolve/options.h"
 
 static const struct {

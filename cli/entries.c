@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "entries.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,6 @@
 #include "effects/binding.h"
 #include "effects/look.h"
 #include "inspect.h"
-#include "programs.h"
 #include "resolve/command.h"
 #include "resolve/pins.h"
 #include "resolve/resolve.h"

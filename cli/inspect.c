@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "effects/lookup.h"
-#include "programs.h"
 #include "resolve/options.h"
 #include "system/gpufiles.h"
 #include "system/node.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "console/json.h"
-#include "entries.h"
 #include "inspect.h"
 #include "roster.h"
 

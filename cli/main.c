@@ -10,7 +10,6 @@
 
 #include "cli.h"
 #include "inspect.h"
-#include "programs.h"
 #include "system/program.h"
 
 extern char **environ;

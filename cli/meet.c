@@ -11,7 +11,6 @@
 #include "cli.h"
 #include "effects/lookup.h"
 #include "effects/rank0.h"
-#include "programs.h"
 #include "rendezvous/discovery.h"
 #include "rendezvous/local.h"
 #include "rendezvous/session.h"

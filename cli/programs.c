@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "programs.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -13,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli.h"
 #include "rendezvous/discovery.h"
 #include "system/node.h"
 #include "system/program.h"
@@ -33,7 +32,9 @@ bool cli_find_program(const char *name, char path[PATH_MAX])
     return false;
 }
 
-static char answer[CLI_PMIXASK_SIZE];
+enum { ANSWER_SIZE = 1 << 20, ANSWER_MS = 12000 };
+
+static char answer[ANSWER_SIZE];
 
 static struct rc_str failure_line(const char *kind, const char *text)
 {
@@ -60,7 +61,7 @@ struct rc_str cli_pmix_ask(void)
                                   .path = path,
                                   .argument = "job",
                                   .kept = &connection,
-                                  .milliseconds = CLI_PMIXASK_DEADLINE };
+                                  .milliseconds = ANSWER_MS };
     ssize_t size;
     int status;
 

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "console/output.h"
-#include "entries.h"
 #include "inspect.h"
 #include "resolve/options.h"
 #include "tasks.h"

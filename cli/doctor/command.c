@@ -6,7 +6,6 @@
 
 #include "cli/cli.h"
 #include "cli/inspect.h"
-#include "cli/programs.h"
 #include "console/output.h"
 #include "doctor.h"
 #include "effects/lookup.h"

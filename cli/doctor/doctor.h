@@ -8,7 +8,7 @@
 
 #include "base/message.h"
 #include "base/text.h"
-#include "cli/entries.h"
+#include "cli/cli.h"
 #include "resolve/resolve.h"
 
 /* What rollcall doctor has found, and what it has looked at. */

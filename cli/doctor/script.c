@@ -13,7 +13,6 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/programs.h"
 #include "system/program.h"
 
 extern char **environ;

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "base/text.h"
-#include "cli/programs.h"
+#include "cli/cli.h"
 #include "doctor.h"
 #include "resolve/options.h"
 #include "system/program.h"

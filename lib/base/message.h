@@ -2,7 +2,7 @@
 /* message.h - what rollcall has to say, with stable ids.
  *
  * messages.def is the catalogue. A message is one lower-case line: what was found, what was done instead, what to
- * change. Its cause and its cure are the command's alone (cli/entries.h).
+ * change. Its cause and its cure are the command's alone (cli/entries.c).
  */
 #pragma once
 

@@ -18,7 +18,7 @@ struct rc_here_storage {
      * watch: "../share/rollcall/watch" (config.h). NULL: it is not looked for. */
     const char *watch_relative;
     const char *libraries_relative; /* likewise, to that of the libraries that go into LD_PRELOAD: "../lib" */
-    /* Asks the PMIx server of this process (cli/programs.h). NULL where that is not allowed: in the preload, which
+    /* Asks the PMIx server of this process (cli/programs.c). NULL where that is not allowed: in the preload, which
      * starts no program, and for a process that may be connected to its server already. */
     struct rc_str (*ask_pmix)(void);
     /* rc_device_files_find (gpufiles.h), which needs a libc; NULL in the preload. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The messages: the catalogue's rows, and the list that a result carries. */
 #include "base/message.h"
-#include "cli/entries.h"
+#include "cli/cli.h"
 #include "unit.h"
 
 #include <ctype.h>
