@@ -76,7 +76,9 @@ static void add_row(struct table *table, const struct rc_member *member, size_t 
 /* Prints a row for all nodes that are alike. Returns -1 without memory. */
 static int print_nodes(const struct roster *roster)
 {
-    static const char *const titles[TABLE_COLUMNS] = { "node", "host", "tasks", "mode", "network", "visible", "master" };
+    static const char *const titles[TABLE_COLUMNS] = {
+        "node", "host", "tasks", "mode", "network", "visible", "master"
+    };
     struct table table = { .columns = TABLE_COLUMNS, .headed = true };
     struct rc_member *member = calloc(roster->count, sizeof(*member));
     bool *done = calloc(roster->count, sizeof(*done));

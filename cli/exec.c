@@ -77,7 +77,6 @@ enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 };
 extern char **environ;
 
 struct arguments {
-    bool help;
     uint32_t debug; /* 1: notes too, 2: each variable as well */
     const char *ddp;
     char **command;
@@ -94,13 +93,7 @@ static bool is_said(const struct rc_message_entry *entry, bool first, bool speak
 
 static void print_messages(const struct rc_result *result, uint32_t debug, bool speaks)
 {
-    const uint32_t *field = result->identity.field;
-    /* in launcher mode there is one task a node, and no rank yet; after an error there
-     * is no identity at all */
-    uint32_t number = result->status != RC_RESOLVED  ? result->facts.field[RC_RANK].value
-                      : field[RC_RANK] != RC_UNKNOWN ? field[RC_RANK]
-                                                     : field[RC_NODE_RANK];
-    bool first = number == 0 || number == RC_UNKNOWN;
+    bool first = cli_rank_of(result) == 0 || cli_rank_of(result) == RC_UNKNOWN;
 
     for (unsigned i = 0; i < result->messages.count; i++) {
         const struct rc_message_entry *entry = rc_message_entry(result->messages.list[i].id);
@@ -113,18 +106,14 @@ static void print_messages(const struct rc_result *result, uint32_t debug, bool 
 /* -v twice, ROLLCALL_DEBUG=2: one line a variable. */
 static void print_plan(const struct rc_plan *plan)
 {
-    char line[512];
-
     for (unsigned i = 0; i < plan->count; i++) {
         const struct rc_plan_entry *entry = &plan->entry[i];
-        struct rc_arena arena = { .base = line, .size = sizeof(line) };
         struct rc_str value = rc_str(entry->value ? entry->value : "");
 
         if (entry->action == RC_SET)
-            console_remark(rc_format(&arena, "%s=%pQ (%s)", entry->name.p, &value, entry->source));
+            console_remark("%s=%pQ (%s)", entry->name.p, &value, entry->source);
         else
-            console_remark(rc_format(&arena, "%s is %s (%s)", entry->name.p,
-                                     entry->action == RC_KEEP ? "kept" : "unset", entry->reason));
+            console_remark("%s is %s (%s)", entry->name.p, entry->action == RC_KEEP ? "kept" : "unset", entry->reason);
     }
 }
 
@@ -204,12 +193,8 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
         return refuse_task(result, a->debug);
     }
     print_messages(result, a->debug, speaks);
-    if (a->debug > 0) {
-        char line[256];
-        struct rc_arena arena = { .base = line, .size = sizeof(line) };
-
-        console_remark(rc_format(&arena, "mode %s: %s", rc_mode_name(result->mode), result->mode_reason));
-    }
+    if (a->debug > 0)
+        console_remark("mode %s: %s", rc_mode_name(result->mode), result->mode_reason);
     if (a->debug > 1)
         print_plan(&result->plan);
     return 0;
@@ -234,7 +219,16 @@ static int start_command(const struct arguments *a)
     return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
 
-/* Returns 0, or a status to exit with after one line on standard error. */
+static void print_help(void)
+{
+    const char *rest = strstr(cli_exec.help, "  -v, ");
+
+    printf("%.*s", (int)(rest - cli_exec.help), cli_exec.help);
+    cli_print_ddp_help();
+    fputs(rest, stdout);
+}
+
+/* Returns -1, or a status to exit with: after the help, or one line on standard error. */
 static int read_arguments(int argc, char **argv, struct arguments *a)
 {
     static const struct option options[] = {
@@ -258,8 +252,8 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
             a->debug++;
             break;
         case 'h':
-            a->help = true;
-            return 0;
+            print_help();
+            return STATUS_RESOLVED;
         default:
             return STATUS_USAGE;
         }
@@ -271,25 +265,17 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
     if (optind == argc)
         return console_fail("exec: which command? rollcall exec [OPTION]... -- CMD...");
     a->command = argv + optind;
-    return 0;
+    return -1;
 }
 
 static int run_exec(int argc, char **argv)
 {
     static struct rc_result result;
-    struct arguments a = { .help = false };
-    int status;
+    struct arguments a = { .debug = 0 };
+    int status = read_arguments(argc, argv, &a);
 
-    if (read_arguments(argc, argv, &a) != 0)
-        return STATUS_USAGE;
-    if (a.help) {
-        const char *rest = strstr(cli_exec.help, "  -v, ");
-
-        printf("%.*s", (int)(rest - cli_exec.help), cli_exec.help);
-        cli_print_ddp_help();
-        fputs(rest, stdout);
-        return STATUS_RESOLVED;
-    }
+    if (status >= 0)
+        return status;
     status = prepare_task(&a, &result);
     return status ? status : start_command(&a);
 }

@@ -283,6 +283,5 @@ bool cli_meet(struct rc_context *context, struct rc_result *result, bool *speaks
         warn_user(result, why);
     *speaks = m.speaks && m.outcome.how == RC_MISSED;
     return good && rc_lookup_settle(context, result, rank0_hooks()->outcome) &&
-           rc_rank0_verify(result, rank0_hooks()) &&
-           (m.held >= 0 || rc_rank0_hold(result, rank0_hooks(), &m.held));
+           rc_rank0_verify(result, rank0_hooks()) && (m.held >= 0 || rc_rank0_hold(result, rank0_hooks(), &m.held));
 }

@@ -57,11 +57,9 @@ struct rc_str cli_pmix_ask(void)
     int connection;
     const char **environment;
     char variable[RC_PMIX_VARIABLE];
-    struct rc_program program = { .kind = RC_PROGRAM_PMIX,
-                                  .path = path,
-                                  .argument = "job",
-                                  .kept = &connection,
-                                  .milliseconds = ANSWER_MS };
+    struct rc_program program = {
+        .kind = RC_PROGRAM_PMIX, .path = path, .argument = "job", .kept = &connection, .milliseconds = ANSWER_MS
+    };
     ssize_t size;
     int status;
 

@@ -30,7 +30,7 @@ bool cli_stepserver_is_first_to_ask(const struct stepserver *server);
 
 struct roster {
     char step[CLI_STEP_SIZE]; /* "42.0" */
-    struct rc_roll *roll; /* by node rank; with order=topology they have the ranks of the order of the network */
+    struct rc_roll *roll;     /* by node rank; with order=topology they have the ranks of the order of the network */
     size_t count;
     uint32_t nodes; /* of the step */
     uint32_t world;

@@ -106,8 +106,8 @@ static int print_section(const char *title, struct table *table)
 
 static int print_identity(const struct rc_result *result)
 {
-    const char *unknown =
-        result->mode == RC_MODE_LAUNCHER ? "given by the command to the workers that it starts" : "not known";
+    const char *unknown = result->mode == RC_MODE_LAUNCHER ? "given by the command to the workers that it starts"
+                                                           : "not known";
     struct table table = { .columns = 3 };
 
     if (!has_identity(result))
@@ -233,8 +233,8 @@ static int show_own(struct showing *showing)
     struct cli_scope *scope = &showing->scope;
 
     scope->plain = showing->json;
-    scope->table = cli_together_is_possible(result) && !scope->plain && !showing->whole && !showing->why && !scope->all &&
-                   !scope->rank;
+    scope->table = cli_together_is_possible(result) && !scope->plain && !showing->whole && !showing->why &&
+                   !scope->all && !scope->rank;
     scope->by_node = !scope->table;
     return cli_report(result, scope, scope->table ? print_task : print_result, showing);
 }

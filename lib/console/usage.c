@@ -46,7 +46,8 @@ int console_getopt(const char *subcommand, int argc, char **argv, const struct o
         console_fail("%s: %.*s takes no value", subcommand, (int)strcspn(given, "="), given);
     else if (strcmp(subcommand, "exec") == 0)
         console_fail("exec: unknown option '%.64s'; rollcall's options come first, then the program with its own: "
-                     "rollcall exec -- CMD %.64s", given, given);
+                     "rollcall exec -- CMD %.64s",
+                     given, given);
     else
         console_fail("%s: unknown option '%.64s'; see rollcall %s --help", subcommand, given, subcommand);
     return '?';
@@ -60,10 +61,13 @@ void console_say(enum rc_message_id id, const char *text)
     fputs(rc_message_line(&arena, rc_message_entry(id)->level, id, text), stderr);
 }
 
-void console_remark(const char *text)
+void console_remark(const char *format, ...)
 {
     char line[1024];
     struct rc_arena arena = { .base = line, .size = sizeof(line) };
+    va_list args;
 
-    fputs(rc_format(&arena, "rollcall: %s\n", text), stderr);
+    va_start(args, format);
+    fprintf(stderr, "rollcall: %s\n", rc_format_list(&arena, format, args));
+    va_end(args);
 }

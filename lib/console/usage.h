@@ -21,8 +21,8 @@ int console_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints a message on standard error in one write, so that lines of many tasks do not mix. */
 void console_say(enum rc_message_id id, const char *text);
 
-/* Prints "rollcall: TEXT" so, for --verbose. */
-void console_remark(const char *text);
+/* Prints "rollcall: TEXT" so, for --verbose; the format is rc_format's. */
+void console_remark(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* getopt_long that stops at the first operand. For a wrong option it prints
  * one line, and returns '?'. */

@@ -245,9 +245,7 @@ def broadcast(name: str, data: Optional[bytes] = None, root: int = 0, timeout: f
 
     name has 1 to 64 letters, digits and . _ -; all ranks give the same one, and the same root. The root returns at
     once, the others within timeout seconds, or Timeout is raised, and their next call meets the root's next one. For a
-    program's start: what was broadcast stays until the launch ends, 64 MiB in all. (A rank that is written in C gets 24
-    bytes: the size in 8, the lowest byte first, and 16 letters. Then it gets pieces of at most 16384, whose name is
-    that of the call, its first 47 letters at most, a dot and these 16.)
+    program's start: what was broadcast stays until the launch ends, 64 MiB in all.
     """
     left = _clock(timeout)
     with _library.Job() as job:
@@ -278,9 +276,7 @@ def allgather(name: str, data: bytes, timeout: float = 300.0) -> List[bytes]:
 
     name is as for broadcast. No rank returns before all have made the call, so allgather("here", b"") is a barrier.
     Where one has not made it when the time of another is over, Timeout is raised in all, and names it. What was
-    gathered stays until the launch ends, and counts twice. (A rank that is written in C gives and gets 16 bytes: the
-    size in 8, the lowest byte first, and 8 of its choice. Then all give pieces of at most 16384, as long as the
-    longest; their name is that of the call, its first 47 letters at most, a dot and rank 0's choice in hexadecimal.)
+    gathered stays until the launch ends, and counts twice.
     """
     left, content = _clock(timeout), bytes(data)
     with _library.Job() as job:

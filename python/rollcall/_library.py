@@ -73,23 +73,20 @@ class _Message(ctypes.Structure):
 
 def _find() -> ctypes.CDLL:
     """The library of the same installation, else the one that the loader finds, else that of the command in PATH."""
-    if not _FROM_HERE.startswith("@"):
-        beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), _FROM_HERE, _NAME)
-        if os.path.exists(beside):
-            return ctypes.CDLL(beside)
-    try:
-        return ctypes.CDLL(_NAME)
-    except OSError as error:
-        reason = str(error)
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), _FROM_HERE, _NAME)
+    if os.path.exists(beside):
+        return ctypes.CDLL(beside)
+    names, reason = [_NAME], ""
     command = shutil.which("rollcall")
     if command is not None:
-        prefix = os.path.dirname(os.path.dirname(os.path.realpath(command)))
-        for folder in ("lib", "lib64", os.path.join("lib", "*-linux-*")):
-            for file in sorted(glob.glob(os.path.join(glob.escape(prefix), folder, _NAME))):
-                try:
-                    return ctypes.CDLL(file)
-                except OSError as error:
-                    reason = str(error)
+        prefix = glob.escape(os.path.dirname(os.path.dirname(os.path.realpath(command))))
+        for folder in ("lib", "lib64", "lib/*-linux-*"):
+            names += sorted(glob.glob(os.path.join(prefix, folder, _NAME)))
+    for name in names:
+        try:
+            return ctypes.CDLL(name)
+        except OSError as error:
+            reason = str(error)
     raise ImportError(
         f"{_NAME}, the C library that this module speaks to, was not found ({reason}): install rollcall itself "
         f"(Debian: librollcall0), put the folder of its command rollcall on PATH, or that of {_NAME} on LD_LIBRARY_PATH"
