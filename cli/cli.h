@@ -5,7 +5,7 @@
 #include <limits.h>
 
 #include "base/text.h"
-#include "console/usage.h"
+#include "console/output.h"
 
 struct rc_context;
 struct rc_result;

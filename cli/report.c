@@ -12,7 +12,6 @@
 
 #include "base/text.h"
 #include "console/output.h"
-#include "console/usage.h"
 #include "roll/names.h"
 #include "system/node.h"
 #include "tasks.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "console/output.h"
-#include "console/usage.h"
 #include "system/node.h"
 #include "tasks.h"
 

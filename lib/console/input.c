@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "console/usage.h"
+#include "console/output.h"
 
 /* Copies `text` to *end with each `from` replaced by `to`, adds one `to`, and moves *end after that. */
 static struct rc_str take_text(char **end, const char *text, char from, char to)

@@ -1,8 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* output.h - text for people: escaped, in aligned columns, as wide as the terminal where the values allow. */
+/* output.h - what commands print: text for people, escaped, in columns as wide as the terminal; and what is wrong. */
 #pragma once
 
+#include <getopt.h>
+
+#include "base/message.h"
 #include "base/text.h"
+
+/* Exit statuses. exec adds 126 and 127, as a shell does. */
+enum {
+    STATUS_RESOLVED = 0,
+    STATUS_CONTRADICTION = 1, /* the facts contradict each other: nothing was set */
+    STATUS_USAGE = 2,         /* wrong usage, unreadable input, output that cannot be written */
+};
+
+/* Prints one line on standard error, "rollcall: TEXT", escaped. Returns STATUS_USAGE. */
+int console_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Prints a message on standard error in one write, so that lines of many tasks do not mix. */
+void console_say(enum rc_message_id id, const char *text);
+
+/* Prints "rollcall: TEXT" so, for --verbose; the format is rc_format's. */
+void console_remark(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* getopt_long that stops at the first operand. For a wrong option it prints
+ * one line, and returns '?'. */
+int console_getopt(const char *subcommand, int argc, char **argv, const struct option *options);
 
 /* Copies a text; everything but printable ASCII becomes \xNN. Values come from hostile environments (terminal escapes,
  * newlines, megabytes of digits). The copy ends after `limit` bytes with "..."; 0: no limit. Returns memory to free, or

@@ -8,7 +8,7 @@
 #include "base/cpuset.h"
 #include "base/text.h"
 #include "console/input.h"
-#include "console/usage.h"
+#include "console/output.h"
 #include "effects/look.h"
 #include "map.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "console/usage.h"
+#include "console/output.h"
 
 enum { NAME_SIZE = 32, LEGEND_SIZE = 400, DESCRIBED_MAX = 16 };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "console/usage.h"
+#include "console/output.h"
 #include "resolve/pins.h"
 #include "system/gpufiles.h"
 

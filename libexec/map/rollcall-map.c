@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "console/output.h"
-#include "console/usage.h"
 #include "map.h"
 
 struct output {
