@@ -124,18 +124,9 @@ static size_t keep_one_each(struct rc_str *name, size_t count)
     return kept;
 }
 
-/* Names that rc_compact_hosts would cut are listed one by one. */
-static bool are_short(const struct rc_str *name, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (name[i].n > RC_COMPACT_NAME_MAX)
-            return false;
-    return true;
-}
-
 static void write_list(const struct rc_str *name, size_t count, struct rc_arena *arena)
 {
-    if (count > PLAIN_MAX && are_short(name, count)) {
+    if (count > PLAIN_MAX) {
         rc_compact_hosts(name, count, arena->size, arena);
         return;
     }

@@ -203,47 +203,35 @@ static bool is_environment(const char *const *list, char separator)
     return begins || (entries > 0 && (separator == '\n' || entries >= others));
 }
 
-static int refuse_file(const char *name, size_t size)
+static int refuse(const char *name, const char *why)
 {
-    console_fail("%s is no environment: %s; record one with env -0 > FILE", name,
-                 size ? "it is no list of NAME=VALUE" : "it is empty");
-    return -1;
-}
-
-static const char *file_name(const char *path)
-{
-    return strcmp(path, "-") == 0 ? "standard input" : path;
-}
-
-/* Reads a file, or - for standard input. -1 after one line on standard error. */
-static int read_file(const char *path, char **data, size_t *size)
-{
-    bool is_stdin = strcmp(path, "-") == 0;
-
-    if ((is_stdin ? read_all(STDIN_FILENO, data, size) : read_path(path, data, size)) == 0)
-        return 0;
-    console_fail("cannot read %s: %s", file_name(path), read_reason(errno));
+    console_fail("cannot read %s: %s", name, why);
     return -1;
 }
 
 int input_file(struct input *input, const char *path)
 {
+    bool is_stdin = strcmp(path, "-") == 0;
+    const char *name = is_stdin ? "standard input" : path;
+    char **data = &input->storage[0];
     size_t size = 0;
     char separator;
 
     *input = (struct input){ .pid = 0 };
-    if (read_file(path, &input->storage[0], &size) < 0)
-        return -1;
+    if ((is_stdin ? read_all(STDIN_FILENO, data, &size) : read_path(path, data, &size)) < 0)
+        return refuse(name, read_reason(errno));
     /* a NUL means a block as in /proc; otherwise the input is lines */
-    separator = memchr(input->storage[0], '\0', size) ? '\0' : '\n';
-    input->list[0] = split_block(input->storage[0], size, separator, false);
+    separator = memchr(*data, '\0', size) ? '\0' : '\n';
+    input->list[0] = split_block(*data, size, separator, false);
     input->env = input->list[0];
-    if (input->env && !is_environment(input->env, separator))
-        return refuse_file(file_name(path), size);
-    if (input->env && recording_read(input->env, size, &input->here, &input->storage[2]) == 0)
-        return 0;
-    console_fail("cannot read %s: %s", file_name(path), strerror(ENOMEM));
-    return -1;
+    if (!input->env)
+        return refuse(name, strerror(ENOMEM));
+    if (!is_environment(input->env, separator)) {
+        console_fail("%s is no environment: %s; record one with env -0 > FILE", name,
+                     size ? "it is no list of NAME=VALUE" : "it is empty");
+        return -1;
+    }
+    return recording_read(input->env, size, &input->here, &input->storage[2]) == 0 ? 0 : refuse(name, strerror(ENOMEM));
 }
 
 /* Reads a block of a process, one of its two. -1 with errno. */

@@ -173,15 +173,12 @@ thirty()
     done
 }
 
-@test "many nodes to leave out have brackets; a long name is written by itself" {
-    local long last
+@test "many nodes to leave out have brackets" {
+    local last
     last=21 in_step thirty
     [ "$(check --exclude)" = '--exclude=n0,n3,n6,n9,n12,n15,n18,n21' ]
     last=24 in_step thirty
     [ "$(check --exclude)" = '--exclude=n[0,3,6,9,12,15,18,21,24]' ]
-    long=$(printf 'x%.0s' {1..100})
-    sed -i "s/n\[0-29\]/n[0-23],$long,n[25-29]/; s/^host=n24\$/host=$long/" "$step"
-    [ "$(check --exclude)" = "--exclude=n0,n3,n6,n9,n12,n15,n18,n21,$long" ]
 }
 
 @test "a node whose tasks do not start, and a step of which no node has called" {
