@@ -212,14 +212,14 @@ static int ask_in_job(const char *word, enum form form)
     return console_fail("check: srun cannot be started: %s", strerror(errno));
 }
 
-static int check_step(const char *pid, const char *step, enum form form)
+static int check_step(const char *step, enum form form)
 {
     static struct stepserver server;
     struct roster roster = { .count = 0 };
     int status = STATUS_USAGE;
 
     server.wanted = step;
-    if (cli_stepserver_find(&server, pid) == 0 && cli_roster_ask(&roster, &server) == 0) {
+    if (cli_stepserver_find(&server) == 0 && cli_roster_ask(&roster, &server) == 0) {
         status = cli_stepserver_is_first_to_ask(&server) ? print_form(&roster, form) : STATUS_RESOLVED;
         /* a script that asks for nodes to leave out goes on when there are some */
         if (status == STATUS_RESOLVED && form != FORM_EXCLUDE && roster.findings.count > 0)
@@ -232,12 +232,10 @@ static int check_step(const char *pid, const char *step, enum form form)
 static int run_check(int argc, char **argv)
 {
     static const struct option options[] = {
-        { "json", no_argument, NULL, 'j' },        { "pid", required_argument, NULL, 'p' },
-        { "jobid", required_argument, NULL, 'J' }, /* as of srun */
-        { "exclude", no_argument, NULL, 'x' },     { "html", no_argument, NULL, 'H' },
-        { "help", no_argument, NULL, 'h' },        { NULL, 0, NULL, 0 },
+        { "json", no_argument, NULL, 'j' }, { "jobid", required_argument, NULL, 'J' }, /* as of srun */
+        { "html", no_argument, NULL, 'H' }, { "exclude", no_argument, NULL, 'x' },
+        { "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 },
     };
-    const char *pid = NULL;
     const char *job = NULL;
     enum form form = FORM_TEXT;
 
@@ -257,9 +255,6 @@ static int run_check(int argc, char **argv)
         case 'x':
             form = FORM_EXCLUDE;
             break;
-        case 'p':
-            pid = optarg;
-            break;
         case 'J':
             job = optarg;
             break;
@@ -270,7 +265,7 @@ static int run_check(int argc, char **argv)
             return STATUS_USAGE;
         }
     }
-    return job && *job != '.' ? ask_in_job(job, form) : check_step(pid, job, form);
+    return job && *job != '.' ? ask_in_job(job, form) : check_step(job, form);
 }
 
 const struct subcommand cli_check = {
@@ -284,7 +279,6 @@ const struct subcommand cli_check = {
             "server beside the step's srun: with JOB in a step of its own on a node of that\n"
             "job, else from one of its tasks or nodes.\n"
             "\n"
-            "      --pid PID     the step that this process is a task of\n"
             "      --exclude     that last line alone; nothing where no node is to blame\n"
             "      --json        one JSON object instead of text\n"
             "      --html        a page for a browser, in one file\n"

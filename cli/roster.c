@@ -32,6 +32,7 @@ static bool find_in(const struct input *input, const char *job, struct stepserve
         return false;
     memcpy(server->step, step.p, step.n);
     server->step[step.n] = '\0';
+    server->is_own = rc_endpoint_is_own_step(&env, step);
     return true;
 }
 
@@ -55,38 +56,24 @@ static bool find_on_node(const char *job, struct stepserver *server)
     return found;
 }
 
-int cli_stepserver_find(struct stepserver *server, const char *pid)
+int cli_stepserver_find(struct stepserver *server)
 {
     const char *job = getenv("SLURM_JOB_ID");
     struct input input;
-    bool found = false;
 
-    server->is_own = false;
-    if (pid) {
-        bool is_read = input_process(&input, pid) == 0;
-
-        found = is_read && find_in(&input, NULL, server);
-        input_free(&input);
-        if (is_read && !found)
-            console_fail("process %.64s is no task of a step whose roll was called beside srun", pid);
-        return found ? 0 : -1;
-    }
     input_own(&input);
-    if (find_in(&input, NULL, server)) {
-        static struct rc_env env;
-
-        rc_env_index(&env, input.env);
-        server->is_own = rc_endpoint_is_own_step(&env, rc_str(server->step));
+    if (find_in(&input, NULL, server))
+        return 0;
+    if (job && find_on_node(job, server)) {
+        server->is_own = false;
         return 0;
     }
-    if (job && find_on_node(job, server))
-        return 0;
     if (job)
         console_fail(
             "no task of job %.64s on this node whose roll was called beside srun (srun --ddp, exchange=auto or srun)",
             job);
     else
-        console_fail("this is no task of a step; use rollcall check JOB, or --pid");
+        console_fail("this is no task of a step; use rollcall check JOB");
     return -1;
 }
 

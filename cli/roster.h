@@ -19,9 +19,9 @@ struct stepserver {
     char text[CLI_STEPSERVER_TEXT];
 };
 
-/* Finds the server of the step of process `pid`. NULL: of the step of this process, or if it is in none, of the first
- * step of the same Slurm job on this node. 0, or -1 after one line on standard error. */
-int cli_stepserver_find(struct stepserver *server, const char *pid);
+/* Finds the server of the step of this process, or if it is in none, of the first step of the same Slurm job on this
+ * node. 0, or -1 after one line on standard error. */
+int cli_stepserver_find(struct stepserver *server);
 
 /* Whether this process is to print for its step, all of whose tasks may run the same command: the first one that asks
  * is. Each further time that they all ask, it is the first of them again. True for a server that is not of the

@@ -19,7 +19,7 @@ static void check_roll(struct findings *findings)
     static struct stepserver server;
     struct roster roster = { .count = 0 };
 
-    if (cli_stepserver_find(&server, NULL) < 0 || cli_roster_ask(&roster, &server) < 0) {
+    if (cli_stepserver_find(&server) < 0 || cli_roster_ask(&roster, &server) < 0) {
         doctor_findings_add(findings, FINDING_D208, NULL, 0, NULL, "the roll of this step cannot be read");
     } else {
         doctor_findings_add_fact(findings, "roll", "%zu of %u nodes have answered", roster.count, roster.nodes);

@@ -8,7 +8,7 @@ load helper
 server='0123456789abcdef0123456789abcdef 1 42.0'
 
 @test "outside of every step: what to type" {
-    fails_with 2 'this is no task of a step; use rollcall check JOB, or --pid' "$rollcall" check
+    fails_with 2 'this is no task of a step; use rollcall check JOB' "$rollcall" check
 }
 
 @test "in a job that has no such step" {
@@ -26,11 +26,6 @@ server='0123456789abcdef0123456789abcdef 1 42.0'
     fails_with 2 'the rendezvous server of step 4243.0 does not' env SLURM_JOB_ID=4243 "$rollcall" check .0
     fails_with 2 'no task of job 4243 on this node whose roll' env SLURM_JOB_ID=4243 "$rollcall" check .1
     kill $!
-}
-
-@test "a process that is no task" {
-    fails_with 2 "process $$ is no task of a step whose roll was called beside srun" "$rollcall" check --pid $$
-    fails_with 2 "--pid=x is not a process id" "$rollcall" check --pid x
 }
 
 @test "a server that is gone" {
