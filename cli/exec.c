@@ -9,13 +9,10 @@
 
 #include "cli.h"
 #include "effects/binding.h"
-#include "effects/look.h"
 #include "inspect.h"
 #include "resolve/command.h"
 #include "resolve/pins.h"
 #include "resolve/resolve.h"
-#include "system/gpufiles.h"
-#include "system/node.h"
 #include "system/program.h"
 
 /* How exec binds: each task asks rollcall-map itself, and all get the same answer. */
@@ -155,12 +152,7 @@ static int refuse_task(const struct rc_result *result, uint32_t debug)
 static int prepare_task(const struct arguments *a, struct rc_result *result)
 {
     static struct said said;
-    static struct rc_here_storage here = {
-        .ask_pmix = cli_pmix_ask,
-        .find_gpu_files = rc_device_files_find,
-        .watch_relative = ROLLCALL_WATCH_FROM_BIN,
-        .libraries_relative = ROLLCALL_PRELOAD_FROM_BIN,
-    };
+    static struct rc_here_storage here;
     struct rc_context context = {
         .env = (const char *const *)environ,
         .argv = (const char *const *)a->command,
@@ -179,8 +171,7 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
     context.ignore_stamp = a->ddp != NULL;
     rc_command_read(context.argv, &result->command);
     context.command_read = true;
-    rc_node_port_range(&context.local_port_first, &context.local_port_last);
-    rc_here_resolve(&context, &here, result);
+    cli_resolve(&context, &here, result);
     /* this process has been the first client of its PMIx server; the command is the second one */
     if (here.here.learned & RC_LEARN_PMIX)
         cli_choose_store(&context, result);

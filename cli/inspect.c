@@ -30,6 +30,17 @@ int cli_read_options(struct said *said, const char *ddp, const char *const *env,
     return 0;
 }
 
+void cli_resolve(struct rc_context *context, struct rc_here_storage *here, struct rc_result *result)
+{
+    rc_node_port_range(&context->local_port_first, &context->local_port_last);
+    /* another process may be connected to its PMIx server, which would take this one for it */
+    here->ask_pmix = context->pid == (uint32_t)getpid() ? cli_pmix_ask : NULL;
+    here->find_gpu_files = rc_device_files_find;
+    here->watch_relative = ROLLCALL_WATCH_FROM_BIN;
+    here->libraries_relative = ROLLCALL_PRELOAD_FROM_BIN;
+    rc_here_resolve(context, here, result);
+}
+
 static void resolve_process(struct inspection *inspection, const char *const *argv, const struct rc_options *options)
 {
     struct rc_context *context = &inspection->context;
@@ -43,13 +54,7 @@ static void resolve_process(struct inspection *inspection, const char *const *ar
         .explain = true,
     };
     if (inspection->input.this_node) {
-        rc_node_port_range(&context->local_port_first, &context->local_port_last);
-        /* another process may be connected to its PMIx server, which would take this one for it */
-        inspection->here.ask_pmix = context->pid == (uint32_t)getpid() ? cli_pmix_ask : NULL;
-        inspection->here.find_gpu_files = rc_device_files_find;
-        inspection->here.watch_relative = ROLLCALL_WATCH_FROM_BIN;
-        inspection->here.libraries_relative = ROLLCALL_PRELOAD_FROM_BIN;
-        rc_here_resolve(context, &inspection->here, &inspection->result);
+        cli_resolve(context, &inspection->here, &inspection->result);
         if (inspection->result.master.wish)
             rc_lookup_settle(context, &inspection->result, "nothing would be set");
     } else {
