@@ -2,7 +2,7 @@
 """devices.py - which GPU a process takes: none, the first one, or another node's."""
 import ast
 
-from frameworks import DEVICES, takes_over
+from frameworks import DEVICES
 from ranks import INIT, starts_workers
 from source import UNKNOWN, constant, function_around, is_main_guard, literal
 
@@ -34,7 +34,7 @@ def first_gpu(program):
 
 def missing(program, report):
     groups = list(program.calls(*INIT))
-    if not groups or takes_over(program, DEVICES) or starts_workers(program) or program.says(*CHOSEN) or \
+    if not groups or program.imports_any(*DEVICES) or starts_workers(program) or program.says(*CHOSEN) or \
             not all(backend_is_nccl(program, source, call) for source, call in groups):
         return
     where = first_gpu(program)

@@ -4,34 +4,24 @@ and what Lightning's Trainer is told."""
 from source import UNKNOWN, literal
 from words import counted
 
-RANKS = "ranks"      # gives each process its rank, or finds it without RANK
-DATA = "data"        # divides the data among the ranks
-FILES = "files"      # writes files in one rank
-DEVICES = "devices"  # reads the local rank and chooses the GPU
-NODES = "nodes"      # starts processes on other nodes
-TRAINING = (RANKS, DATA, FILES, DEVICES)
-
-# package: (its name, if `rollcall doctor` says that the script uses it, and what it takes over)
-FRAMEWORKS = {
-    "lightning": ("Lightning", TRAINING), "pytorch_lightning": ("PyTorch Lightning", TRAINING),
-    "lightning_fabric": ("Fabric", TRAINING), "accelerate": ("Accelerate", TRAINING),
-    "deepspeed": ("DeepSpeed", TRAINING), "horovod": ("Horovod", TRAINING + (NODES,)), "jax": ("JAX", TRAINING),
-    "composer": ("Composer", TRAINING), "mmengine": ("MMEngine", TRAINING), "mmcv": ("", TRAINING),
-    "fairseq": ("fairseq", TRAINING), "megatron": ("Megatron", TRAINING), "nemo": ("NeMo", TRAINING),
-    "ray": ("Ray", TRAINING + (NODES,)), "ignite": ("Ignite", TRAINING), "colossalai": ("ColossalAI", TRAINING),
-    "transformers": ("Transformers", TRAINING), "tensorflow": ("TensorFlow", (DEVICES,)),
-    "mpi4py": ("mpi4py", (RANKS,)),
-    "apex": ("", (DEVICES,)), "timm": ("", (DATA, DEVICES)), "torchtitan": ("", (DATA, DEVICES)),
-    "torchtune": ("", (DEVICES,)),
-    "idr_torch": ("", (RANKS,)), "ezpz": ("", (RANKS,)), "torchx": ("", (RANKS,)), "hostlist": ("", (RANKS,)),
-    "hydra": ("", (RANKS,)), "pytorchltr": ("", (RANKS,)), "torchlaunch": ("", (RANKS,)),
-    "submitit": ("", (RANKS, NODES)), "dask": ("", (RANKS, NODES)),
-    "catalyst": ("", (DATA,)), "datasets": ("", (DATA,)), "detectron2": ("", (DATA,)), "dgl": ("", (DATA,)),
-    "ffcv": ("", (DATA,)), "nvidia": ("", (DATA,)), "streaming": ("", (DATA,)), "torch_geometric": ("", (DATA,)),
-    "torchtnt": ("", (DATA,)), "webdataset": ("", (DATA,)),
-    "dask_jobqueue": ("", (NODES,)), "fabric": ("", (NODES,)), "paramiko": ("", (NODES,)), "parsl": ("", (NODES,)),
-    "subprocess": ("", (NODES,)),
-}
+# package: its name, where `rollcall doctor` says that the script uses it
+NAMES = {"lightning": "Lightning", "pytorch_lightning": "PyTorch Lightning", "lightning_fabric": "Fabric",
+         "accelerate": "Accelerate", "deepspeed": "DeepSpeed", "horovod": "Horovod", "jax": "JAX",
+         "composer": "Composer", "mmengine": "MMEngine", "fairseq": "fairseq", "megatron": "Megatron", "nemo": "NeMo",
+         "ray": "Ray", "ignite": "Ignite", "colossalai": "ColossalAI", "transformers": "Transformers",
+         "tensorflow": "TensorFlow", "mpi4py": "mpi4py"}
+# write files in one rank; they also do all of the next three
+FILES = set(NAMES) - {"tensorflow", "mpi4py"} | {"mmcv"}
+# give each process its rank, or find it without RANK
+RANKS = FILES | {"mpi4py", "idr_torch", "ezpz", "torchx", "hostlist", "hydra", "pytorchltr", "torchlaunch", "submitit",
+                 "dask"}
+# divide the data among the ranks
+DATA = FILES | {"timm", "torchtitan", "catalyst", "datasets", "detectron2", "dgl", "ffcv", "nvidia", "streaming",
+                "torch_geometric", "torchtnt", "webdataset"}
+# read the local rank and choose the GPU
+DEVICES = FILES | {"tensorflow", "apex", "timm", "torchtitan", "torchtune"}
+# start processes on other nodes
+NODES = {"horovod", "ray", "submitit", "dask", "dask_jobqueue", "fabric", "paramiko", "parsl", "subprocess"}
 
 TRAINERS = ("lightning.pytorch.Trainer", "pytorch_lightning.Trainer", "lightning.Trainer",
             "pytorch_lightning.trainer.Trainer", "lightning.pytorch.trainer.Trainer")
@@ -50,14 +40,9 @@ def devices(program, source, call, gpus, arguments=None):
     return size, "%s=%s" % (name, number), number
 
 
-def takes_over(program, part):
-    """Whether a program imports a package that takes over this part."""
-    return program.imports_any(*[package for package, (_, parts) in FRAMEWORKS.items() if part in parts])
-
-
 def names(program):
     """The frameworks that a program uses, as users call them."""
-    found = [name for package, (name, _) in FRAMEWORKS.items() if name and program.imports_any(package)]
+    found = [name for package, name in NAMES.items() if program.imports_any(package)]
     if program.imports_any("torch") and any(program.calls("torch.distributed.init_process_group")):
         found.append("torch.distributed")
     elif program.imports_any("torch") and not found:

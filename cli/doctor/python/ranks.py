@@ -6,7 +6,7 @@ import ast
 import os
 import re
 
-from frameworks import DATA, DEVICES, FABRICS, FILES, RANKS, TRAINERS, takes_over
+from frameworks import DATA, DEVICES, FABRICS, FILES, RANKS, TRAINERS
 from source import UNKNOWN, constant, function_around, guarded, is_main_guard, literal, mentions, within
 
 INIT = ("torch.distributed.init_process_group", "torch.distributed.distributed_c10d.init_process_group")
@@ -103,7 +103,7 @@ def replaced(source, default):
 
 def local_rank_option(program, report):
     """--local_rank in a script that does not read LOCAL_RANK: only torch.distributed.launch passed the option."""
-    if starts_workers(program) or takes_over(program, DEVICES) or not any(program.calls(*INIT)) or \
+    if starts_workers(program) or program.imports_any(*DEVICES) or not any(program.calls(*INIT)) or \
             program.says("LOCAL_RANK", "SLURM_LOCALID"):
         return
     for source in program.sources:
@@ -138,7 +138,7 @@ def is_certain(stack):
 
 def sets_rank(program):
     """Whether the program itself sets RANK, or leaves it to a library that may."""
-    return any(program.settings("RANK", "WORLD_SIZE")) or takes_over(program, RANKS) or any(
+    return any(program.settings("RANK", "WORLD_SIZE")) or program.imports_any(*RANKS) or any(
         call.name in ("os.environ.setdefault", "os.putenv", "os.environ.update") for source in program.sources
         for call in source.calls) or program.reads("SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK") or \
         starts_workers(program) or program.is_test()
@@ -242,7 +242,7 @@ def speaks_of(node, words):
 def is_divided(program):
     names = {word.lower() for source in program.sources for word in source.words} | {
         str(entry.item).lower() for source in program.sources for entry in source.imports}
-    return takes_over(program, DATA) or program.is_test() or any(
+    return program.imports_any(*DATA) or program.is_test() or any(
         part in name for part in DIVIDES for name in names)
 
 
@@ -288,7 +288,7 @@ def is_for_all(stack):
 
 
 def saved_by_all(program, report):
-    if not any(program.calls(*INIT)) or not any(program.calls(*DDP[:2])) or takes_over(program, FILES) or \
+    if not any(program.calls(*INIT)) or not any(program.calls(*DDP[:2])) or program.imports_any(*FILES) or \
             program.is_test():
         return
     for source, call in program.calls("torch.save"):

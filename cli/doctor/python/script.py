@@ -7,7 +7,7 @@ import os
 import re
 
 import servers
-from frameworks import DEVICES, FABRICS, NODES, TRAINERS, devices, takes_over
+from frameworks import DEVICES, FABRICS, NODES, TRAINERS, devices
 from job import HELPERS, MODES
 from ranks import INIT, MISSPELT, starts_workers
 from shell import unquoted
@@ -141,7 +141,7 @@ def is_unused(job, line, steps):
 
 def reads(program, name):
     """Whether a program may take a number from the environment, itself or in torch."""
-    if program.reads(name) or takes_over(program, DEVICES):
+    if program.reads(name) or program.imports_any(*DEVICES):
         return True
     return name in ("RANK", "WORLD_SIZE") and any(
         call.argument(None, "rank" if name == "RANK" else "world_size") is None for _, call in program.calls(*INIT))
@@ -206,7 +206,7 @@ def waits(program, gpus):
 
 
 def starts_others(program):
-    return program is not None and (takes_over(program, NODES) or program.says("srun", "mpirun"))
+    return program is not None and (program.imports_any(*NODES) or program.says("srun", "mpirun"))
 
 
 def finds_nodes(launch):
