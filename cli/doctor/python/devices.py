@@ -12,22 +12,16 @@ CHOSEN = ("set_device", "device_id", "device_ids", "CUDA_VISIBLE_DEVICES", "HIP_
 
 
 def backend_is_nccl(program, source, call):
-    backend = call.argument(0, "backend")
-    return backend is not None and all(isinstance(literal(value), str) and "nccl" in literal(value)
-               for value in program.values(source, backend))
+    return all("nccl" in str(literal(value)) for value in program.values(source, call.argument(0, "backend")))
 
 
 def first_gpu(program):
     """The line where a process takes "the" GPU."""
     for source in program.sources:
         for call in source.calls:
-            if call.last not in ("cuda", "to", "device"):
-                continue
             first = call.argument(0, "device")
-            if call.last == "cuda" and first is None:
-                return source, call.line
-            if first is not None and any(literal(value) in ("cuda", "cuda:0")
-                                         for value in program.values(source, first)):
+            if call.last == "cuda" and first is None or call.last in ("cuda", "to", "device") and any(
+                    literal(value) in ("cuda", "cuda:0") for value in program.values(source, first)):
                 return source, call.line
     return None
 
@@ -44,57 +38,40 @@ def missing(program, report):
                'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))')
 
 
-def is_global_rank(source, node, function):
-    """Whether a name was given the rank of all processes, in the same function or at the top of the file."""
-    name = source.dotted(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
+def is_global_rank(source, node, function, depth=3):
+    """Whether this is the rank of all processes, or a name that was given it in the same function or at the top of the
+    file."""
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("int", "str") and len(node.args) == 1:
+        node = node.args[0]
     if isinstance(node, ast.Call) and source.dotted(node.func) == "torch.distributed.get_rank":
+        return not node.args
+    if source.variable(node) in ("RANK", "SLURM_PROCID"):
         return True
-    rows = [row for row in source.assigned.get(name, []) if row[1] is function or row[1] is None]
-    if not rows or len(rows) != len(source.assigned.get(name, [])):
-        return False
-    return all(global_rank(source, value) for value, _ in rows)
-
-
-def global_rank(source, value):
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and \
-            value.func.id == "int" and len(value.args) == 1:
-        return global_rank(source, value.args[0])
-    if isinstance(value, ast.Call) and source.dotted(value.func) == "torch.distributed.get_rank" and not value.args:
-        return True
-    return source.variable(value) in ("RANK", "SLURM_PROCID")
+    rows = source.assigned.get(source.dotted(node), []) if depth else []
+    return bool(rows) and all(place in (function, None) and is_global_rank(source, value, function, depth - 1)
+                              for value, place in rows)
 
 
 def inserted(node):
-    """x of f"cuda:{x}", "cuda:" + str(x), "cuda:%d" % x and "cuda:{}".format(x), else the node itself."""
+    """x of f"cuda:{x}", "cuda:" + x, "cuda:%d" % x and "cuda:{}".format(x), else None."""
     if isinstance(node, ast.JoinedStr):
-        return next((part.value for part in node.values if isinstance(part, ast.FormattedValue)), node)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mod)) and constant(node.left) in (
-            "cuda:", "cuda:%d", "cuda:%s"):
-        text = isinstance(node.right, ast.Call) and getattr(node.right.func, "id", "") == "str" and node.right.args
-        return node.right.args[0] if text else node.right
-    if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "format" and node.args and constant(
-            node.func.value) == "cuda:{}":
-        return node.args[0]
-    return node
+        parts = [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
+    elif isinstance(node, ast.BinOp) and constant(node.left) in ("cuda:", "cuda:%d", "cuda:%s"):
+        parts = [node.right]
+    else:
+        is_format = isinstance(node, ast.Call) and constant(getattr(node.func, "value", None)) == "cuda:{}"
+        parts = node.args if is_format else []
+    return parts[0] if parts else None
 
 
 def chosen(source, call):
-    """The device that a call names, or None: set_device(x), torch.device(x), model.to(x), model.cuda(x)."""
+    """The number of the device that a call names, or None: set_device(x), torch.device(x), model.to(x)."""
+    first = call.argument(0, "device", "type")
     if call.name == "torch.cuda.set_device":
-        return inserted(call.argument(0, "device"))
-    if call.name == "torch.device":
-        first = call.argument(0, "type")
-        second = call.argument(1, "index")
-        return second if constant(first) == "cuda" and second is not None else text_device(first)
-    if call.last == "to":
-        return text_device(call.argument(0, "device"))
-    return None
-
-
-def text_device(node):
-    """What is inserted into the text of a device; None for what is no such text."""
-    found = inserted(node) if node is not None else None
-    return found if found is not node else None
+        return inserted(first) or first
+    if call.name == "torch.device" and constant(first) == "cuda":
+        return call.argument(1, "index")
+    return inserted(first) if call.name == "torch.device" or call.last == "to" else None
 
 
 def by_global_rank(program, nodes, report):
