@@ -64,7 +64,7 @@ def inserted(node):
     return parts[0] if parts else None
 
 
-def chosen(source, call):
+def chosen(call):
     """The number of the device that a call names, or None: set_device(x), torch.device(x), model.to(x)."""
     first = call.argument(0, "device", "type")
     if call.name == "torch.cuda.set_device":
@@ -79,7 +79,7 @@ def by_global_rank(program, nodes, report):
         return
     for source in program.sources:
         for call in source.calls:
-            device = chosen(source, call)
+            device = chosen(call)
             if device is not None and is_global_rank(source, device, function_around(call.stack)):
                 report("D413", source.path, call.line, "the GPU is chosen by the rank of all nodes' processes",
                        'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))')

@@ -7,18 +7,25 @@ import re
 import shlex
 import shutil
 
-from servers import OWN, SERVERS, told
 from words import Layout, Options, take
 
 PYTHON = re.compile(r"^python[\d.]*$")
-# Options of torchrun that take no value, and options of Python whose value is the next word.
-TORCHRUN_FLAGS = {"--standalone", "--no-python", "--no_python", "--run-path", "--run_path", "-m", "--module",
-                  "--use-env", "--use_env", "--signals-to-handle"}
-PYTHON_VALUES = {"-W", "-X"}
+# Options of torchrun that take no value.
+TORCHRUN_FLAGS = {"standalone", "no_python", "run_path", "m", "module", "use_env"}
+WORKERS = ("torchrun", "launch", "accelerate", "deepspeed", "composer")  # start a node's
 MODULES = {"torch.distributed.run": "torchrun", "torch.distributed.launch": "launch",
            "accelerate.commands.launch": "accelerate", "vllm.entrypoints.openai.api_server": "vllm",
            "sglang.launch_server": "sglang"}
+VERBS = {"accelerate": "launch", "vllm": "serve", "sglang": "serve"}
 MPIRUN = ("mpirun", "mpiexec", "prterun", "orterun")
+# Servers of models, one a node, which read what they are of the nodes from options alone: the one that says where the
+# first is, and what each is told (lib/resolve/programs.def).
+SERVERS = {
+    "vllm": ("master_addr", "--master-addr $MASTER_ADDR --master-port $MASTER_PORT "
+                            "$(test $NODE_RANK = 0 || echo --headless)"),
+    "sglang": ("dist_init_addr", "--dist-init-addr $MASTER_ADDR:$MASTER_PORT"),
+}
+OWN = ("nnodes", "node_rank", "master_addr", "master_port", "dist_init_addr", "nccl_init_addr", "headless")
 # Programs of packages that train, and that pip installs as commands.
 CONSOLE = {"mace_run_train", "nequip-train", "allegro-train", "fairseq-train", "fairseq-hydra-train", "litgpt",
            "axolotl", "tune", "llamafactory-cli", "swift", "xtuner", "lightning", "yolo", "anemoi-training",
@@ -62,10 +69,7 @@ class Launch:
         elif name in ("torchrun", "deepspeed", "composer"):
             self.kind = name
             words = words[1:]
-        elif name == "accelerate" and len(words) > 1 and words[1] == "launch":
-            self.kind = name
-            words = words[2:]
-        elif name in SERVERS and words[1:2] == ["serve"]:
+        elif name in VERBS and words[1:2] == [VERBS[name]]:
             self.kind = name
             words = words[2:]
         elif name in CONSOLE or command.srun is not None and is_python_command(words[0]):
@@ -73,7 +77,7 @@ class Launch:
         elif name in MPIRUN:
             self.kind = "mpirun"
             words = self.behind_mpirun(words)
-        if self.kind in ("torchrun", "launch", "deepspeed", "composer", "accelerate"):
+        if self.starts_workers():
             words = self.launcher(words)
         if self.kind in SERVERS:
             self.serve(words)
@@ -106,19 +110,17 @@ class Launch:
                 return words if self.module else words[1:]
             if words[0] == "-c":
                 return []
-            words = words[2:] if words[0] in PYTHON_VALUES else words[1:]
+            words = words[2:] if words[0] in ("-W", "-X") else words[1:]
         return words
 
     def launcher(self, words):
         while words and words[0].startswith("-"):
-            name, sign, value = words[0].partition("=")
-            words = words[1:]
-            if name in TORCHRUN_FLAGS:
-                value = ""
-            elif not sign and words and not words[0].startswith("--") and not words[0].endswith(".py"):
-                value = words[0]
-                words = words[1:]
-            self.options[name.lstrip("-").replace("-", "_")] = value
+            name, sign, value = words[0].lstrip("-").partition("=")
+            name, words = name.replace("-", "_"), words[1:]
+            if not sign and name not in TORCHRUN_FLAGS and words and not words[0].startswith("--") and \
+                    not words[0].endswith(".py"):
+                value, words = words[0], words[1:]
+            self.options[name] = value
         return words
 
     def serve(self, words):
@@ -129,18 +131,15 @@ class Launch:
             words = self.launcher(words)[1:]
 
     def number(self, *names):
-        for name in names:
-            value = self.options.get(name)
-            if value is not None and re.match(r"^\d+$", value):
-                return int(value)
-        return None
+        values = [self.options[name] for name in names if re.match(r"^\d+$", self.options.get(name, ""))]
+        return int(values[0]) if values else None
 
     def is_open(self):
         """Whether a variable that is not known may have more options."""
         return self.script is None or self.script.startswith("$")
 
     def starts_workers(self):
-        return self.kind in ("torchrun", "launch", "accelerate", "deepspeed", "composer")
+        return self.kind in WORKERS
 
     def title(self):
         return {"launch": "torch.distributed.launch", "accelerate": "accelerate launch", "vllm": "vllm serve",
@@ -160,20 +159,25 @@ def without_options(words, names):
         is_one = word.startswith("--") and name in names
         if not is_one and not (is_value and not word.startswith("-")):
             kept.append(word)
-        is_value = is_one and not sign and word not in TORCHRUN_FLAGS
+        is_value = is_one and not sign and name not in TORCHRUN_FLAGS
     return kept
 
 
 class Step:
     """A program that a job starts: how, where, and its files, as far as they are here."""
 
-    def __init__(self, job, launch, programs):
+    def __init__(self, job, launch, programs, report):
         self.job = job
         self.launch = launch
+        self.report = report
         self.srun = launch.command.srun  # its options, or None
         self.line = launch.command.line
         self.layout = Layout(job, self.srun)
         self.program = programs.of(launch)
+
+    def say(self, name, what, change=None, line=None):
+        """Reports a finding of its line. The change is its cure, unless another one is given."""
+        self.report(name, self.job.path, line or self.line, what, change or self.cure())
 
     def srun_nodes(self):
         """The number of nodes on which srun starts this; 0 for one, and where it is not known."""
@@ -200,7 +204,8 @@ class Step:
             kept = without_options(self.launch.command.words, without)
         text = options.pop("ddp", "")
         if self.launch.kind in SERVERS:
-            tasks, command = 1, told(self.launch, without_options(self.launch.command.words, OWN))
+            tasks, command = 1, ["sh", "-c", "%s --nnodes $PET_NNODES --node-rank $NODE_RANK %s" % (
+                " ".join(without_options(self.launch.command.words, OWN)), SERVERS[self.launch.kind][1])]
         elif self.launch.starts_workers() and (self.layout.tasks_per_node or 1) > 1 and not command:
             tasks = 1
         if tasks:

@@ -6,12 +6,13 @@ import os
 import re
 
 from frameworks import FABRICS, TRAINERS, devices
+from launch import SERVERS
 from ranks import INIT
 from source import Unreadable, literal, text_of
 from words import counted
 
 
-def several_launchers(step, report):
+def several_launchers(step):
     """A launcher in each of several tasks of a node."""
     launch, layout, tasks = step.launch, step.layout, step.srun_tasks()
     if not launch.starts_workers() or not tasks:
@@ -22,7 +23,7 @@ def several_launchers(step, report):
         text += ", which starts %d workers: %d processes" % (workers, workers * tasks)
         if layout.gpus_per_node:
             text += " on %d GPUs" % layout.gpus_per_node
-    report("D504", step.job.path, step.line, text, step.cure(1))
+    step.say("D504", text)
 
 
 def is_one_of_several(step, nodes):
@@ -31,30 +32,27 @@ def is_one_of_several(step, nodes):
         step.launch.command.repeated or bool({"node_rank", "rdzv_endpoint"} & set(step.launch.options)))
 
 
-def torchrun_numbers(step, report):
+def torchrun_numbers(step):
     """torchrun's own numbers of nodes and processes against the step's."""
     launch, layout, several = step.launch, step.layout, step.srun_nodes()
     if launch.kind not in ("torchrun", "launch") or step.srun is None:
         return
     is_told = step.has_rollcall() or any(name.startswith("PET_") for name, _, _ in step.job.exports)
     if several and "standalone" in launch.options:
-        report("D513", step.job.path, step.line, "torchrun --standalone on %d nodes" % several,
-               step.cure(without=("standalone",)))
+        step.say("D513", "torchrun --standalone on %d nodes" % several, step.cure(without=("standalone",)))
     elif several and "nnodes" not in launch.options and not is_told and not launch.unknown:
-        report("D513", step.job.path, step.line, "%s has no --nnodes, on %d nodes" % (launch.title(), several),
-               step.cure())
+        step.say("D513", "%s has no --nnodes, on %d nodes" % (launch.title(), several))
     elif several and launch.options.get("node_rank") == "0":
-        report("D512", step.job.path, step.line, "--node_rank=0 on all %d nodes" % several,
-               step.cure(without=("node_rank",)))
+        step.say("D512", "--node_rank=0 on all %d nodes" % several, step.cure(without=("node_rank",)))
     nodes = launch.number("nnodes")
     if nodes and layout.nodes and nodes != layout.nodes and not is_one_of_several(step, nodes) and \
             not launch.command.is_part:
-        report("D512", step.job.path, step.line, "--nnodes=%d, but the step has %s" % (
-            nodes, counted(layout.nodes, "node")), "--nnodes=%d" % layout.nodes)
+        step.say("D512", "--nnodes=%d, but the step has %s" % (nodes, counted(layout.nodes, "node")),
+                 "--nnodes=%d" % layout.nodes)
     workers = launch.number("nproc_per_node")
     if workers and layout.gpus_per_node and workers > layout.gpus_per_node:
-        report("D412", step.job.path, step.line, "--nproc_per_node=%d, but %s a node" % (
-            workers, counted(layout.gpus_per_node, "GPU")), "--nproc_per_node=%d" % layout.gpus_per_node)
+        step.say("D412", "--nproc_per_node=%d, but %s a node" % (workers, counted(layout.gpus_per_node, "GPU")),
+                 "--nproc_per_node=%d" % layout.gpus_per_node)
 
 
 CONFIGURATION = os.path.join("~", ".cache", "huggingface", "accelerate", "default_config.yaml")
@@ -75,7 +73,7 @@ def configured_rank(step):
     return found.group(1) if found else None
 
 
-def machine_ranks(step, report):
+def machine_ranks(step):
     """accelerate launch on several nodes: each has to be told which one it is."""
     launch, nodes = step.launch, step.srun_nodes()
     if launch.kind != "accelerate" or not nodes:
@@ -84,55 +82,80 @@ def machine_ranks(step, report):
     change = step.cure(without=OWN_NUMBERS + ("config_file",))
     given = options.get("machine_rank") or configured_rank(step)
     if given == "0":
-        report("D512", step.job.path, step.line, "%s 0 on all %d nodes" % (
+        step.say("D512", "%s 0 on all %d nodes" % (
             "--machine_rank" if "machine_rank" in options else "the configuration has machine_rank:", nodes), change)
     elif given is None and "num_machines" in options and not launch.is_open():
-        report("D512", step.job.path, step.line, "accelerate has no --machine_rank, on %d nodes" % nodes, change)
+        step.say("D512", "accelerate has no --machine_rank, on %d nodes" % nodes, change)
 
 
-def deepspeed_everywhere(step, report):
+def deepspeed_everywhere(step):
     """DeepSpeed's launcher on each node, which reaches the others itself, or does not know of them."""
     launch, nodes = step.launch, step.srun_nodes()
     if launch.kind != "deepspeed" or not nodes or {"no_ssh", "node_rank"} & set(launch.options) or launch.is_open():
         return
     change = step.cure(step.layout.gpus_per_node, command=["python", launch.script] + launch.arguments)
     if {"hostfile", "H"} & set(launch.options):
-        report("D532", step.job.path, step.line,
-               "srun starts deepspeed on each of %d nodes, and each of them starts workers on all nodes" % nodes,
-               change)
+        step.say("D532", "srun starts deepspeed on each of %d nodes, and each of them starts workers on all nodes" %
+                 nodes, change)
     else:
-        report("D513", step.job.path, step.line, "deepspeed has no hostfile, on %d nodes" % nodes, change)
+        step.say("D513", "deepspeed has no hostfile, on %d nodes" % nodes, change)
+
+
+# what rollcall tells the tasks
+TOLD_IN_TASKS = re.compile(r"\$\{?(NODE_RANK|PET_NNODES)\b")
+
+
+def server_numbers(step):
+    """A server of models on several nodes: its numbers, and what the batch shell makes of the variables in them."""
+    launch, job, nodes = step.launch, step.job, step.srun_nodes()
+    if launch.kind not in SERVERS or not nodes:
+        return
+    options, count, title = launch.options, launch.number("nnodes") or 0, launch.title()
+    size = (launch.number("tensor_parallel_size", "tp_size", "tp") or 1) * (
+        launch.number("pipeline_parallel_size", "pp_size", "pp") or 1)
+    first = SERVERS[launch.kind][0]
+    early = [name for name in TOLD_IN_TASKS.findall(" ".join(launch.command.words)) if name not in job.variables]
+    if early and not {"bash", "sh"} & set(launch.command.wrappers):
+        step.say("D515", "the batch shell expands $%s, before srun starts the tasks" % early[0])
+    elif launch.unknown:
+        return
+    elif "nnodes" not in options and size > (step.layout.gpus_per_node or size):
+        step.say("D513", "%s has no --nnodes, and its %d GPUs are more than a node has" % (title, size))
+    elif count > 1 and options.get("node_rank", "0") == "0":
+        step.say("D512", "%s is node 0 on all %d nodes" % (title, nodes))
+    elif count > 1 and not {first, "nccl_init_addr"} & set(options):
+        step.say("D404", "%s has no --%s, so each node waits for itself" % (title, first.replace("_", "-")))
+    elif count and count != nodes:
+        step.say("D512", "--nnodes=%d, but the step has %s" % (count, counted(nodes, "node")), "--nnodes=%d" % nodes)
 
 
 ONE_EACH = re.compile(
     r"^(map_gpu|mask_gpu|single:\d+|per_task:\d+|closest|.*\bverbose,(single|per_task|closest))", re.I)
 
 
-def sizes(step, report):
+def sizes(step):
     """Options that contradict each other."""
     options = step.layout.options
     tasks, nodes, per_node = [options.number(name) for name in ("ntasks", "nodes", "ntasks-per-node")]
-    if tasks and per_node and tasks < per_node:
-        report("D507", step.job.path, step.line_of("ntasks-per-node"),
-               "--ntasks=%d, but --ntasks-per-node=%d" % (tasks, per_node), "--ntasks=%d" % (per_node * (nodes or 1)))
-    elif tasks and per_node and nodes and tasks < per_node * nodes:
-        report("D507", step.job.path, step.line_of("ntasks"),
-               "--ntasks=%d, but %d nodes with --ntasks-per-node=%d" % (tasks, nodes, per_node),
-               "--ntasks=%d" % (per_node * nodes))
+    needed = (per_node or 0) * (nodes or 1)
+    if tasks and tasks < needed:
+        step.say("D507", "--ntasks=%d, but --ntasks-per-node=%d%s" % (
+            tasks, per_node, " on %d nodes" % nodes if (nodes or 1) > 1 else ""),
+                 "--ntasks=%d" % needed, step.line_of("ntasks-per-node"))
     if "cpus-per-task" in options and "exclusive" in options and \
             not {"nodes", "ntasks", "ntasks-per-node", "ntasks-per-gpu"} & set(options):
-        report("D506", step.job.path, step.line_of("cpus-per-task"),
-               "-c without a number of tasks, on whole nodes: Slurm starts as many as fit", "-n 1")
+        step.say("D506", "-c without a number of tasks, on whole nodes: Slurm starts as many as fit", "-n 1",
+                 step.line_of("cpus-per-task"))
 
 
-def gpus(step, report):
+def gpus(step):
     layout, options = step.layout, step.layout.options
     if step.launch.kind not in ("python", "console") or step.srun is None:
         return
     per_node, count = layout.tasks_per_node, layout.gpus_per_node
     if per_node and count and per_node > count and "ntasks-per-gpu" not in options:
-        report("D412", step.job.path, step.line_of("ntasks-per-node"),
-               "%d tasks a node, but %s" % (per_node, counted(count, "GPU")), "--ntasks-per-node=%d" % count)
+        step.say("D412", "%d tasks a node, but %s" % (per_node, counted(count, "GPU")), "--ntasks-per-node=%d" % count,
+                 step.line_of("ntasks-per-node"))
     bind = options.get("gpu-bind", "")
     # rollcall makes cuda:LOCAL_RANK right, and says where a cgroup hides the others
     if step.has_rollcall() or "allow-task-sharing" in options.get("gres-flags", ""):
@@ -141,33 +164,28 @@ def gpus(step, report):
     if step.srun_tasks() and (layout.gpus_per_task == 1 and bind != "none" or ONE_EACH.match(bind) or nearest):
         name = "gpus-per-task" if layout.gpus_per_task == 1 else "accel-bind" if nearest else "gpu-bind"
         others = "other GPU" if per_node == 2 else "other %d GPUs" % (per_node - 1)
-        report("D302", step.job.path, step.line_of(name),
-               "--%s=%s hides the %s of the node from each task" % (name, options[name], others),
-               "--gpus-per-node=%d --gpu-bind=none" % per_node)
+        step.say("D302", "--%s=%s hides the %s of the node from each task" % (name, options[name], others),
+                 "--gpus-per-node=%d --gpu-bind=none" % per_node, step.line_of(name))
 
 
-def cores(step, series, report):
+def cores(step, series):
     """A task with GPUs and data loaders has one core, or srun does not take over the cores asked of sbatch."""
-    options = step.layout.options
-    if step.srun is None or not step.job.batch:
+    options, change = step.layout.options, "srun --cpus-per-task=$SLURM_CPUS_PER_TASK"
+    named = step.srun is None or "cpus-per-task" in step.srun or any(
+        name == "SRUN_CPUS_PER_TASK" for name, _, _ in step.job.exports)
+    if named or not step.job.batch:
         return
-    asked = step.job.options.number("cpus-per-task")
-    named = "cpus-per-task" in step.srun or any(name == "SRUN_CPUS_PER_TASK" for name, _, _ in step.job.exports)
-    change = "srun --cpus-per-task=$SLURM_CPUS_PER_TASK"
-    if asked and asked > 1 and not named and not series:
-        report("D422", step.job.path, step.line,
-               "not looked at: whether srun takes over --cpus-per-task=%d; Slurm 22.05 and 23.02 do not, and this "
-               "one's version is not known" % asked, change)
-    elif asked and asked > 1 and not named and (22, 5) <= series < (23, 11):
-        report("D510", step.job.path, step.line,
-               "srun does not take over --cpus-per-task=%d: each task has one core" % asked, change)
-    elif not asked and not named and step.layout.gpus_per_node and \
-            not {"exclusive", "cpus-per-gpu", "mem-per-cpu", "cpus-per-task"} & set(options):
+    asked = step.job.options.number("cpus-per-task") or 0
+    if asked > 1 and not series:
+        step.say("D422", "not looked at: whether srun takes over --cpus-per-task=%d; Slurm 22.05 and 23.02 do not, and "
+                 "this one's version is not known" % asked, change)
+    elif asked > 1 and (22, 5) <= series < (23, 11):
+        step.say("D510", "srun does not take over --cpus-per-task=%d: each task has one core" % asked, change)
+    elif step.layout.gpus_per_node and not {"exclusive", "cpus-per-gpu", "mem-per-cpu", "cpus-per-task"} & set(options):
         workers = data_loaders(step)
         if workers and workers > 1:
-            report("D511", step.job.path, step.line,
-                   "each task has one core, for itself and %d data loader workers" % workers,
-                   "--cpus-per-task=%d" % (workers + 1))
+            step.say("D511", "each task has one core, for itself and %d data loader workers" % workers,
+                     "--cpus-per-task=%d" % (workers + 1))
 
 
 def data_loaders(step):
@@ -180,7 +198,7 @@ def data_loaders(step):
     return None
 
 
-def trainer_sizes(step, report):
+def trainer_sizes(step):
     """Trainer(devices=, num_nodes=) against the step."""
     launch, layout, program = step.launch, step.layout, step.program
     options, tasks = layout.options, layout.tasks_per_node
@@ -194,38 +212,35 @@ def trainer_sizes(step, report):
         size, said, number = devices(program, source, call, layout.gpus_per_node if sees_all else None,
                                      launch.arguments)
         if (number or 0) > 0 and tasks not in (None, number) and not starts_own:
-            report("D501", source.path, size.lineno, "%s, but %s a node (%s)" % (
+            step.report("D501", source.path, size.lineno, "%s, but %s a node (%s)" % (
                 said, counted(tasks, "task"), step.place()), step.ask(number))
         nodes = call.argument(None, "num_nodes")
         count = 1 if nodes is None else program.number(source, nodes, launch.arguments)
         if count and layout.nodes and count != layout.nodes and not launch.command.is_part:
-            report("D502", source.path, nodes.lineno if nodes is not None else call.line,
-                   "num_nodes=%d%s, but %s (%s)" % (count, "" if nodes is not None else ", the default",
-                                                    counted(layout.nodes, "node"), step.place()),
-                   "num_nodes=%d" % layout.nodes)
+            step.report("D502", source.path, getattr(nodes, "lineno", call.line), "num_nodes=%d%s, but %s (%s)" % (
+                count, ", the default" if nodes is None else "", counted(layout.nodes, "node"), step.place()),
+                        "num_nodes=%d" % layout.nodes)
 
 
-def spawned(step, report):
+def spawned(step):
     """mp.spawn in several tasks of a node, or on several nodes with the size of one."""
-    tasks = step.srun_tasks()
+    launch, tasks = step.launch, step.srun_tasks()
     for source, call in step.program.calls("torch.multiprocessing.spawn", "torch.multiprocessing.start_processes"):
         if tasks:
-            report("D503", source.path, call.line, "%d tasks a node (%s) each spawn workers for all GPUs" % (
+            step.report("D503", source.path, call.line, "%d tasks a node (%s) each spawn workers for all GPUs" % (
                 tasks, step.place()), step.cure(1))
-        elif step.launch.starts_workers():
-            report("D503", source.path, call.line, "%s starts workers (%s), and each spawns workers again" % (
-                step.launch.title(), step.place()),
-                   step.cure(1, command=["python", step.launch.script] + step.launch.arguments))
+        elif launch.starts_workers():
+            step.report("D503", source.path, call.line, "%s starts workers (%s), and each spawns workers again" % (
+                launch.title(), step.place()), step.cure(1, command=["python", launch.script] + launch.arguments))
         return
     for source, call in step.program.calls(*TRAINERS, *FABRICS):
         strategy = call.argument(None, "strategy", "accelerator")
-        if tasks and strategy is not None and str(literal(strategy)).startswith(
-                ("ddp_spawn", "ddp_notebook", "ddp_fork")):
-            report("D503", source.path, strategy.lineno, "%d tasks a node (%s) each spawn workers: strategy=\"%s\"" % (
+        if tasks and str(literal(strategy)).startswith(("ddp_spawn", "ddp_notebook", "ddp_fork")):
+            step.report("D503", source.path, strategy.lineno, "%d tasks a node (%s) each spawn workers: strategy=%s" % (
                 tasks, step.place(), literal(strategy)), 'strategy="ddp"')
 
 
-def idle(step, report):
+def idle(step):
     """One task a node, several GPUs, and a script that is one process of many."""
     layout, program = step.layout, step.program
     if step.launch.kind != "python" or step.srun is None or layout.tasks_per_node != 1 or \
@@ -235,14 +250,14 @@ def idle(step, report):
     spawns = any(call.last in starters for source in program.sources for call in source.calls)
     source, call = next(program.calls(*INIT), (None, None))
     if source and not spawns and not program.says("DataParallel"):
-        report("D505", source.path, call.line, "one task a node (%s), so one of its %d GPUs is used" % (
+        step.report("D505", source.path, call.line, "one task a node (%s), so one of its %d GPUs is used" % (
             step.place(), layout.gpus_per_node), step.ask(layout.gpus_per_node))
 
 
-def check(step, series, report):
-    for find in (sizes, gpus, several_launchers, torchrun_numbers, machine_ranks, deepspeed_everywhere):
-        find(step, report)
-    cores(step, series, report)
+def check(step, series):
+    for find in (sizes, gpus, several_launchers, torchrun_numbers, machine_ranks, deepspeed_everywhere, server_numbers):
+        find(step)
+    cores(step, series)
     if step.program and step.launch.kind != "mpirun":
         for find in (trainer_sizes, spawned, idle):
-            find(step, report)
+            find(step)

@@ -28,7 +28,6 @@ import master
 import mixed
 import ranks
 import script as scripts
-import servers
 from job import Job
 from program import Program, Programs
 from source import Unreadable, text_of
@@ -110,12 +109,11 @@ def read_job(path, line):
 class Steps:
     """The steps of a job, and the layout of the whole job."""
 
-    def __init__(self, job, programs):
+    def __init__(self, job, programs, report):
         launches = [launching.Launch(command) for command in job.commands]
-        self.launches = [launch for launch in launches
-                         if launch.kind and launch.script or launch.kind in ("mpirun", "console", *servers.SERVERS)]
         self.whole = Layout(job, None)
-        self.all = [launching.Step(job, launch, programs) for launch in self.launches]
+        self.all = [launching.Step(job, launch, programs, report) for launch in launches
+                    if launch.kind and launch.script or launch.kind in ("mpirun", "console", *launching.SERVERS)]
 
     def nodes(self, program=None):
         """The largest number of nodes of a step, or of a program's; None where it is not known."""
@@ -123,9 +121,9 @@ class Steps:
         return max((step.layout.nodes or 0 for step in steps), default=0) or self.whole.nodes
 
 
-def check_step(step, series, report):
+def check_step(step, series):
     job, launch, layout = step.job, step.launch, step.layout
-    title = launch.title() if launch.starts_workers() or launch.kind in servers.SERVERS else ""
+    title = launch.title() if launch.starts_workers() or launch.kind in launching.SERVERS else ""
     started = ", ".join(part for part in (layout.words(), title) if part) or launch.kind
     emit("fact", "launch", "%s:%d: %s" % (job.path, step.line, started) if job.batch else started)
     for name in ("mpi", "ddp"):
@@ -135,9 +133,8 @@ def check_step(step, series, report):
         given = [word[6:] for word in launch.command.typed if word.startswith("--ddp=")]
         emit("fact", "ddp", job.path, step.line, *given[-1:])
     elif "ddp" in layout.options and step.srun is not None and not job.has_option:
-        report("D102", job.path, step.line, "--ddp, which srun of this machine does not take", step.cure())
-    layouts.check(step, series, report)
-    servers.check(step, report)
+        step.say("D102", "--ddp, which srun of this machine does not take")
+    layouts.check(step, series)
 
 
 def check_job(job, steps, series, report):
@@ -145,7 +142,7 @@ def check_job(job, steps, series, report):
     master.check_job(job, steps, report)
     ranks.check_job(job, steps, report)
     for step in steps.all:
-        check_step(step, series, report)
+        check_step(step, series)
 
 
 def say_missing(job, programs, report):
@@ -194,7 +191,7 @@ def main(arguments):
         try:
             job = read_job(path, line)
             job.has_default, job.has_option = arguments[2] == "default", arguments[2] != "absent"
-            steps = Steps(job, programs)
+            steps = Steps(job, programs, report)
         except Unreadable as error:
             unreadable(path if path != "-" else "command line", error, report)
     for program in programs.all():

@@ -253,14 +253,13 @@ FALLBACK = re.compile(r"(?:\|\|\s*echo\s+|\$\{SLURM_STEP_NODELIST:?-)[\"']?(loca
 FIRST_NODE = '%s=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'
 
 
-def endpoints(job, steps, report):
+def endpoints(steps):
     """--rdzv_endpoint=localhost, or the node where srun was typed, on several nodes."""
     for step in steps.all:
         for name in ENDPOINTS if step.srun_nodes() and "standalone" not in step.launch.options else ():
             value = step.launch.options.get(name, "")
             if is_loopback(re.sub(r":\d+$", "", value)):
-                report("D404", job.path, step.line, "--%s=%s on %d nodes" % (name, value, step.layout.nodes),
-                       step.cure(without=ENDPOINTS))
+                step.say("D404", "--%s=%s on %d nodes" % (name, value, step.layout.nodes), step.cure(without=ENDPOINTS))
 
 
 def expanded(job, steps, nodes, report):
@@ -365,25 +364,25 @@ def exports(job, steps, nodes, report):
             report("D420", job.path, number, 'GLOO_SOCKET_IFNAME is "%s"' % plain, "export GLOO_SOCKET_IFNAME=ib0")
 
 
-def default_master(step, report):
+def default_master(step):
     """--dist-url's default, where the line does not name another."""
     for source in step.program.sources:
         for names, default, line in source.options.values():
-            value = literal(default) if default is not None else None
-            if isinstance(value, str) and re.match(r"^tcp://(localhost|127\.)", value) and not any(
+            value = literal(default)
+            if re.match(r"^tcp://(localhost|127\.)", str(value)) and not any(
                     word.partition("=")[0] in names for word in step.launch.arguments):
-                report("D404", source.path, line, '%s is "%s" on %d nodes' % (names[-1], value, step.layout.nodes),
-                       "%s env://" % names[-1])
+                step.report("D404", source.path, line, '%s is "%s" on %d nodes' % (names[-1], value, step.layout.nodes),
+                            "%s env://" % names[-1])
 
 
 def check_job(job, steps, report):
     nodes = steps.nodes() or 0
     if job.batch:
         exports(job, steps, nodes, report)
-    endpoints(job, steps, report)
+    endpoints(steps)
     expanded(job, steps, nodes, report)
     if nodes > 1:
         own_host(job, report)
     for step in steps.all:
         if step.program and step.launch.kind != "mpirun" and (step.layout.nodes or 0) > 1:
-            default_master(step, report)
+            default_master(step)

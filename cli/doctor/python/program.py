@@ -132,7 +132,7 @@ class Program:
                 return value if sign else arguments[position + 1] if position + 1 < len(arguments) else None
             if any(name.replace("_", "-") == known.replace("_", "-") for known in names):
                 return None
-        value = literal(default) if default is not None else UNKNOWN
+        value = literal(default)
         return None if value is UNKNOWN else value
 
 

@@ -7,7 +7,7 @@ import os
 import re
 
 from frameworks import DATA, DEVICES, FABRICS, FILES, RANKS, TRAINERS
-from source import UNKNOWN, constant, function_around, guarded, is_main_guard, literal, mentions, within
+from source import UNKNOWN, constant, guarded, is_main_guard, literal, mentions, within
 
 INIT = ("torch.distributed.init_process_group", "torch.distributed.distributed_c10d.init_process_group")
 SPAWN = ("torch.multiprocessing.spawn", "torch.multiprocessing.start_processes", "multiprocessing.Process",
@@ -72,26 +72,19 @@ def sizes(program, report):
         return
     for source, call in program.calls(*INIT):
         size = call.argument(None, "world_size")
-        rank = call.argument(None, "rank")
         if size is None:
             continue
-        value = program.number(source, size)
+        value, backend = program.number(source, size), literal(call.argument(0, "backend"))
         if value is not None and value > 1:
             report("D416", source.path, size.lineno,
                    "init_process_group is given world_size=%d, whatever the launch" % value,
-                   without(call, "init_process_group", source))
+                   "dist.init_process_group(%s)" % ('"%s"' % backend if isinstance(backend, str) else ""))
         for part in program.values(source, size):
-            if isinstance(part, ast.Call) and source.dotted(part.func) == "torch.cuda.device_count" and not (
-                    rank is not None and literal(rank) is not UNKNOWN):
+            if isinstance(part, ast.Call) and source.dotted(part.func) == "torch.cuda.device_count" and \
+                    literal(call.argument(None, "rank")) is UNKNOWN:
                 report("D417", source.path, part.lineno,
                        "the world size is the number of GPUs that this process sees",
                        'world_size = int(os.environ["WORLD_SIZE"])')
-
-
-def without(call, name, source):
-    backend = call.argument(0, "backend")
-    value = literal(backend) if backend is not None else UNKNOWN
-    return 'dist.%s("%s")' % (name, value) if isinstance(value, str) else "dist.%s()" % name
 
 
 def replaced(source, default):
@@ -165,16 +158,15 @@ def is_given(job, step):
         any(name in os.environ for name in ("ROLLCALL", "RANK"))
 
 
-def env_method(job, step, report):
+def env_method(job, step):
     plain = step.launch.kind == "python" and step.srun is not None
     where = needs_rank(step.program) if plain or step.launch.inner == "python" else None
     if where and not is_given(job, step):
-        report("D529", where[0].path, where[1], "RANK is expected, but %s sets none (%s:%d)" % (
-            "srun" if plain else "mpirun", os.path.basename(job.path), step.line),
-            step.cure() if plain else step.by_mpirun())
+        step.report("D529", where[0].path, where[1], "RANK is expected, but %s sets none (%s)" % (
+            "srun" if plain else "mpirun", step.place()), step.cure() if plain else step.by_mpirun())
 
 
-def lightning_by_mpirun(job, step, report):
+def lightning_by_mpirun(job, step):
     """Lightning takes a job of Slurm's for its launcher; the variables of the batch script say rank 0 to all."""
     program = step.program
     if step.launch.inner != "python" or not job.is_slurm() or is_given(job, step):
@@ -184,8 +176,8 @@ def lightning_by_mpirun(job, step, report):
                 re.search(r"\bSLURM_(JOB_NAME|NTASKS)\b", line) for line, _ in job.lines):
         return
     for source, call in program.calls(*TRAINERS, *FABRICS):
-        report("D530", source.path, call.line, "mpirun starts this, but Lightning takes its rank from Slurm (%s:%d)" % (
-            os.path.basename(job.path), step.line), step.by_mpirun())
+        step.report("D530", source.path, call.line, "mpirun starts this, but Lightning takes its rank from Slurm (%s)" %
+                    step.place(), step.by_mpirun())
         return
 
 
@@ -214,13 +206,13 @@ def option_without_srun(job, report):
             return
 
 
-def option_behind(job, step, report):
+def option_behind(job, step):
     """srun python train.py --ddp, where --ddp is no word of the program. Returns whether that is so."""
     arguments = [] if step.srun is None or "ddp" in step.layout.options else step.launch.arguments
     given = next((word for word in arguments if word.split("=")[0] == "--ddp"), None)
     if given and not step.program.says("ddp"):
-        report("D537", job.path, step.line, "%s comes after the program, which gets it" % given,
-               "srun %s%s python SCRIPT" % ("" if job.has_option else "rollcall exec ", given))
+        step.say("D537", "%s comes after the program, which gets it" % given,
+                 "srun %s%s python SCRIPT" % ("" if job.has_option else "rollcall exec ", given))
     return given
 
 
@@ -317,6 +309,6 @@ def check_job(job, steps, report):
         report("D536", job.path, line, "rollcall exec is in front of %s" % program,
                "%s rollcall exec -- COMMAND" % program)
     for step in steps.all:
-        if step.program and not option_behind(job, step, report):
-            env_method(job, step, report)
-            lightning_by_mpirun(job, step, report)
+        if step.program and not option_behind(job, step):
+            env_method(job, step)
+            lightning_by_mpirun(job, step)

@@ -6,9 +6,9 @@ import difflib
 import os
 import re
 
-import servers
 from frameworks import DEVICES, FABRICS, NODES, TRAINERS, devices
 from job import HELPERS, MODES
+from launch import SERVERS
 from ranks import INIT, MISSPELT, starts_workers
 from shell import unquoted
 from words import KNOWN, SIZES, bash_refuses, interpreter
@@ -73,8 +73,8 @@ MPI_TYPE = re.compile(r"^mi(x(_v\d)?|2)?$")  # what is left of -pmix and -pmi2
 
 
 def options(job, report):
-    """Names that Slurm does not have; srun --ddp worker, whose mode is taken for the command; srun -pmix, which asks for
-    a partition."""
+    """Names that Slurm does not have; srun --ddp worker, whose mode is taken for the command; srun -pmix, which asks
+    for a partition."""
     rows = [(row.line, row.options, "sbatch") for row in job.given]
     rows += [(command.line, command.srun, "srun") for command in job.commands if command.srun]
     for line, names, program in rows:
@@ -190,10 +190,10 @@ def is_helper(command):
     return name in HELPERS or quick and name.startswith("python")
 
 
-def is_reached(job, launches):
+def is_reached(job, steps):
     """Whether the script starts something on other nodes, by srun or otherwise."""
     return any(command.srun is not None and not is_helper(command) or os.path.basename(command.words[0]) in OTHERS
-               for command in job.commands) or any(launch.kind == "mpirun" for launch in launches)
+               for command in job.commands) or any(step.launch.kind == "mpirun" for step in steps.all)
 
 
 def waits(program, gpus):
@@ -215,39 +215,26 @@ def finds_nodes(launch):
         return bool({"hostfile", "H", "launcher", "include", "i"} & set(launch.options)) or launch.is_open()
     if launch.kind == "accelerate":
         return bool({"config_file", "deepspeed_hostfile", "mpirun_hostfile"} & set(launch.options)) or launch.is_open()
-    if launch.kind in servers.SERVERS:
-        return servers.finds_nodes(launch)
+    if launch.kind in SERVERS:  # Ray does, or the script numbers its servers itself
+        given = set(launch.options) | set(launch.options.values())
+        return launch.unknown or bool({"node_rank", "use_ray", "ray"} & given)
     return launch.kind not in ("python", "torchrun", "launch") and \
         os.path.basename(launch.command.words[0]) != "trtllm-llmapi-launch"
 
 
-def several_nodes(job, step, nodes, report):
-    launch = step.launch
-    if finds_nodes(launch) or starts_others(step.program):
-        return
-    report("D514", job.path, step.line,
-           "%d nodes, but this runs on the first one alone: there is no srun" % nodes,
-           step.cure())
-
-
-def several_tasks(job, step, whole, report):
-    """Several tasks of one node. Without the program it may be meant so, but for as many tasks as GPUs."""
-    launch, program, tasks = step.launch, step.program, whole.tasks_per_node
-    if launch.kind != "python" or not tasks or tasks < 2 or starts_others(program):
-        return
-    if waits(program, whole.gpus_per_node) if program else tasks == whole.gpus_per_node:
-        report("D525", job.path, step.line, "%d tasks, but this runs once: there is no srun" % tasks,
-               step.cure())
-
-
-def forgotten(job, steps, report):
-    if not job.batch or not steps.all or is_reached(job, steps.launches):
+def forgotten(job, steps):
+    """Of several tasks of one node without the program: it may be meant so, but for as many tasks as GPUs."""
+    if not job.batch or not steps.all or is_reached(job, steps):
         return
     step, whole = steps.all[-1], steps.whole
-    if whole.nodes and whole.nodes > 1:
-        several_nodes(job, step, whole.nodes, report)
-    elif whole.nodes == 1:
-        several_tasks(job, step, whole, report)
+    launch, program, tasks = step.launch, step.program, whole.tasks_per_node or 0
+    if starts_others(program):
+        return
+    if (whole.nodes or 0) > 1 and not finds_nodes(launch):
+        step.say("D514", "%d nodes, but this runs on the first one alone: there is no srun" % whole.nodes)
+    elif whole.nodes == 1 and launch.kind == "python" and tasks > 1 and (
+            waits(program, whole.gpus_per_node) if program else tasks == whole.gpus_per_node):
+        step.say("D525", "%d tasks, but this runs once: there is no srun" % tasks)
 
 
 HANDLED = {"TERM", "INT", "HUP", "QUIT"}
@@ -255,7 +242,7 @@ SIGNALS = {"1": "HUP", "2": "INT", "3": "QUIT", "10": "USR1", "12": "USR2", "15"
 TOLD = {"USR1", "USR2"}  # rollcall's PET_SIGNALS_TO_HANDLE adds them
 
 
-def signals(job, steps, report):
+def signals(job, steps):
     """As torch.distributed.run has it: signals_to_handle is SIGTERM,SIGINT,SIGHUP,SIGQUIT, unless told otherwise."""
     found = re.match(r"^(B|R|BR|RB)?:?(?:SIG)?([A-Z0-9]+)(@\d+)?$", job.options.get("signal", "").upper())
     if not found or "B" in (found.group(1) or ""):
@@ -269,10 +256,10 @@ def signals(job, steps, report):
         if step.launch.kind != "torchrun" or step.srun is None or "signals_to_handle" in step.launch.options or \
                 signal in TOLD and step.has_rollcall():
             continue
-        report("D531", job.path, job.line_of("signal") or 1, "--signal=%s ends torchrun (line %d), which handles SIGTERM, SIGINT, SIGHUP and "
-               "SIGQUIT alone" % (job.options["signal"], step.line),
-               "torchrun --signals-to-handle=SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIG%s%s"
-               % (signal, "; or " + step.cure() if signal in TOLD else ""))
+        cure = "torchrun --signals-to-handle=SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIG%s" % signal
+        step.say("D531", "--signal=%s ends torchrun (line %d), which handles SIGTERM, SIGINT, SIGHUP and SIGQUIT alone"
+                 % (job.options["signal"], step.line), cure + ("; or " + step.cure() if signal in TOLD else ""),
+                 job.line_of("signal") or 1)
         return
 
 
@@ -285,5 +272,5 @@ def check(job, steps, series, report):
         too_early(job, steps, report)
     options(job, report)
     gpus_twice(job, series, report)
-    forgotten(job, steps, report)
-    signals(job, steps, report)
+    forgotten(job, steps)
+    signals(job, steps)
