@@ -39,7 +39,7 @@ def torchrun_numbers(step):
     is_told = step.has_rollcall() or any(name.startswith("PET_") for name, _, _ in step.job.exports)
     if several and "standalone" in launch.options:
         step.say("D513", "torchrun --standalone on %d nodes" % several, step.cure(without=("standalone",)))
-    elif several and "nnodes" not in launch.options and not is_told and not launch.unknown:
+    elif several and "nnodes" not in launch.options and not is_told and not launch.unknown and not step.srun_tasks():
         step.say("D513", "%s has no --nnodes, on %d nodes" % (launch.title(), several))
     elif several and launch.options.get("node_rank") == "0":
         step.say("D512", "--node_rank=0 on all %d nodes" % several, step.cure(without=("node_rank",)))
