@@ -31,7 +31,7 @@ import script as scripts
 from job import Job
 from program import Program, Programs
 from source import Unreadable, text_of
-from words import PYTHON, Layout, is_job, kind_of, take
+from words import Layout, is_job, is_python, take
 
 SECONDS, MEMORY, DEPTH = 20, 1 << 30, 2000
 
@@ -96,7 +96,7 @@ def read_job(path, line):
     """The job of a job script, a line, or both."""
     job = Job("command line")
     if path != "-":
-        if kind_of(path) == PYTHON:
+        if is_python(path):
             job.read_options(path, text_of(path))
             job.start(["python", path], None, 1)
         else:

@@ -2,7 +2,6 @@
 """words.py - the words of a job: what a file is, the options of srun and sbatch, and the lines that sbatch reads. No
 variable is expanded here, and nothing is run.
 """
-import ast
 import collections
 import os
 import re
@@ -11,28 +10,22 @@ import subprocess
 from shell import split
 from source import Unreadable, text_of
 
-PYTHON, SHELL = "python", "shell"
 SHELLS = ("bash", "sh", "dash", "ksh", "zsh")
-SUFFIXES = (".sh", ".bash", ".sbatch", ".slurm", ".job", ".sub", ".batch", ".cmd", ".srun")
 DIRECTIVE = re.compile(r"^#(SBATCH|PBS|BSUB|\$ -|FLUX:)", re.M)
-BASH = "/bin/bash"
 SECONDS = 5
 
 
 def interpreter(text):
     """The program that the file's first line names, without its folder; "" where there is no such line."""
-    if not text.startswith("#!"):
-        return ""
-    words = [word for word in text.split("\n", 1)[0][2:].split() if not word.startswith("-")]
-    if words and os.path.basename(words[0]) == "env":
-        words = [word for word in words[1:] if "=" not in word]
-    return os.path.basename(words[0]) if words else ""
+    words = text.split("\n", 1)[0][2:].split() if text.startswith("#!") else []
+    names = [os.path.basename(word) for word in words if not word.startswith("-") and "=" not in word]
+    return next((name for name in names if name != "env"), "")
 
 
 def bash_refuses(path):
     """(line, reason) where `bash -n` does not take the file, else None. bash runs nothing of it."""
     try:
-        done = subprocess.run([BASH, "--norc", "--noprofile", "-n", "--", path], stdin=subprocess.DEVNULL,
+        done = subprocess.run(["/bin/bash", "--norc", "--noprofile", "-n", "--", path], stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={}, timeout=SECONDS, check=False)
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
@@ -43,33 +36,22 @@ def bash_refuses(path):
     return (int(found.group(1)), found.group(2)) if found else (0, said[0])
 
 
-def kind_of(path):
-    """PYTHON or SHELL. Raises Unreadable for other files."""
+def is_python(path):
+    """Whether a file is Python, else a shell script. Raises Unreadable for other files."""
     text = text_of(path)
     name = interpreter(text)
     if re.match(r"^(python|pypy)[\d.]*$", name) or not name and path.endswith(".py"):
-        return PYTHON
-    if name in SHELLS:
-        return SHELL
-    if name:
+        return True
+    if name and name not in SHELLS:
         raise Unreadable("it is for %s, neither Python nor bash" % name, 1)
     if "\0" in text:
         raise Unreadable("it is neither Python nor a shell script")
-    if path.endswith(SUFFIXES) or DIRECTIVE.search(text):
-        return SHELL
-    try:
-        ast.parse(text)
-        return PYTHON
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        pass
-    if bash_refuses(path) is None and os.access(BASH, os.X_OK):
-        return SHELL
-    raise Unreadable("it is neither Python nor a shell script")
+    return False
 
 
 def is_job(path):
     """Whether a file is a job script: a shell script, or Python with lines of sbatch's. Raises Unreadable."""
-    return kind_of(path) == SHELL or DIRECTIVE.search(text_of(path)) is not None
+    return not is_python(path) or DIRECTIVE.search(text_of(path)) is not None
 
 
 def bare(value):
@@ -101,8 +83,7 @@ class Options(dict):
 
     def number(self, name):
         """The option as a number, or None; --nodes=2-4 is none."""
-        value = self.get(name)
-        return int(value) if value is not None and NUMBER.match(value) else None
+        return int(self[name]) if NUMBER.match(self.get(name, "")) else None
 
 
 def read_option(word):
