@@ -91,7 +91,7 @@ class Command:
 class Job:
     """What is known of a job: its options, variables and commands. `path` is where findings point."""
 
-    def __init__(self, path):
+    def __init__(self, path, plugin):
         self.path = path
         self.options = Options()
         self.components = {}  # of a heterogeneous job, but the first: their options by their numbers, as texts
@@ -121,8 +121,8 @@ class Job:
         self.function = None   # that is read
         self.folder = None     # that the script has changed to
         self.behind_exec = []     # (srun or mpirun, line) of rollcall exec -- srun ...
-        self.has_default = False  # the plugin acts on steps that nobody has asked it for
-        self.has_option = True    # srun has --ddp, as far as that is known
+        self.has_default = plugin == "default"  # the plugin acts on steps that nobody has asked it for
+        self.has_option = plugin != "absent"    # srun has --ddp, as far as that is known
 
     def is_slurm(self):
         return bool(self.given)

@@ -173,7 +173,7 @@ class Step:
         self.srun = launch.command.srun  # its options, or None
         self.line = launch.command.line
         self.layout = Layout(job, self.srun)
-        self.program = programs.of(launch)
+        self.program = programs.of(launch, job)
 
     def say(self, name, what, change=None, line=None):
         """Reports a finding of its line. The change is its cure, unless another one is given."""

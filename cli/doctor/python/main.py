@@ -29,7 +29,7 @@ import mixed
 import ranks
 import script as scripts
 from job import Job
-from program import Program, Programs
+from program import Programs
 from source import Unreadable, text_of
 from words import Layout, is_job, is_python, take
 
@@ -53,9 +53,8 @@ class Report:
             self.known.add(key)
             emit("finding", name, path, line, what, change)
 
-
-def unreadable(path, error, report):
-    report("D421", path, error.line, "not looked at: %s" % error, "")
+    def unreadable(self, path, error):
+        self("D421", path, error.line, "not looked at: %s" % error, "")
 
 
 def emit_program(program, report):
@@ -92,9 +91,8 @@ def read_line(words, job):
         job.start(words, None, 1)
 
 
-def read_job(path, line):
-    """The job of a job script, a line, or both."""
-    job = Job("command line")
+def read_job(path, line, job):
+    """Reads a job script, a line, both or neither."""
     if path != "-":
         if is_python(path):
             job.read_options(path, text_of(path))
@@ -103,7 +101,6 @@ def read_job(path, line):
             job.read(path)
     if line:
         read_line(line, job)
-    return job
 
 
 class Steps:
@@ -145,28 +142,6 @@ def check_job(job, steps, series, report):
         check_step(step, series)
 
 
-def say_missing(job, programs, report):
-    """The files that the job starts, and that are not here or cannot be parsed."""
-    for launch, name in programs.missing:
-        what = "is known in the job alone" if "$" in name else "is not here"
-        report("D422", job.path, launch.command.line, "not looked at: %s, which %s" % (name, what), "")
-    known = {launch.command.line for launch, _ in programs.missing}
-    for name, why, number in job.lost:
-        if number not in known:
-            report("D422", job.path, number, "not looked at: %s, which %s" % (name, why), "")
-    for path, error in programs.broken.items():
-        unreadable(path, error, report)
-
-
-def read_given(path, report):
-    """The program of a file that the user named, or None."""
-    try:
-        return Program(path)
-    except Unreadable as error:
-        unreadable(path, error, report)
-        return None
-
-
 def main(arguments):
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -176,30 +151,27 @@ def main(arguments):
     series = (int(found.group(1)), int(found.group(2))) if found else None
     script, path, line = arguments[4], arguments[6], arguments[7:]
     report = Report()
-    job = steps = given = None
     try:
         # the obvious first use: rollcall doctor job.sh
         if script != "-" and path == "-" and is_job(script):
             script, path = "-", script
     except Unreadable as error:
-        unreadable(script, error, report)
+        report.unreadable(script, error)
         script = "-"
-    if script != "-":
-        given = read_given(script, report)
-    programs = Programs(given, os.path.dirname(path) if path != "-" else "")
-    if path != "-" or line:
-        try:
-            job = read_job(path, line)
-            job.has_default, job.has_option = arguments[2] == "default", arguments[2] != "absent"
-            steps = Steps(job, programs, report)
-        except Unreadable as error:
-            unreadable(path if path != "-" else "command line", error, report)
+    programs = Programs(os.path.dirname(path) if path != "-" else "", report)
+    programs.given = programs.read(script) if script != "-" else None
+    job = Job("command line", arguments[2])
+    try:
+        read_job(path, line, job)
+    except Unreadable as error:
+        report.unreadable(path if path != "-" else "command line", error)
+    steps = Steps(job, programs, report)
     for program in programs.all():
         emit_program(program, report)
-        check_program(program, steps.nodes(program) if steps else None, report)
-    if steps:
-        check_job(job, steps, series, report)
-        say_missing(job, programs, report)
+        check_program(program, steps.nodes(program), report)
+    check_job(job, steps, series, report)
+    for name, why, number in job.lost:
+        report("D422", job.path, number, "not looked at: %s, which %s" % (name, why), "")
 
 
 main(sys.argv[1:])

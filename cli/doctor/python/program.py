@@ -137,38 +137,36 @@ class Program:
 
 
 class Programs:
-    """The programs that a job's commands start, each read once. `given` is the one that the user named, or None."""
+    """The programs that a job's commands start, each read once."""
 
-    def __init__(self, given, folder):
-        self.given = given
+    def __init__(self, folder, report):
         self.folder = folder
+        self.report = report
+        self.given = None  # the one that the user named
         self.known = {}
-        self.missing = []  # (launch, what of it was not looked at)
-        self.broken = {}  # path: Unreadable
 
-    def of(self, launch):
+    def of(self, launch, job):
         """The program of a launch, or None."""
-        if self.given and launch.script and self.is_given(launch.script):
-            return self.given
         if not launch.script:
             return None
+        # by its name alone: its folder may be another one in the job
+        if self.given and ("$" in launch.script or
+                           os.path.basename(launch.script) == os.path.basename(self.given.main.path)):
+            return self.given
         path = self.find(launch)
         if path is None:
-            self.missing.append((launch, launch.script))
+            job.lose(launch.script, launch.command.line)
             return None
         return self.read(path)
 
-    def is_given(self, name):
-        """By its name alone: its folder may be another one in the job."""
-        return "$" in name or os.path.basename(name) == os.path.basename(self.given.main.path)
-
     def read(self, path):
+        """The program of a file, or None."""
         if path not in self.known and len(self.known) < MOST_PROGRAMS:
+            self.known[path] = None
             try:
                 self.known[path] = Program(path)
             except Unreadable as error:
-                self.known[path] = None
-                self.broken[path] = error
+                self.report.unreadable(path, error)
         return self.known.get(path)
 
     def find(self, launch):
@@ -186,6 +184,4 @@ class Programs:
         return None
 
     def all(self):
-        """Each program once."""
-        found = [self.given] if self.given else []
-        return found + [program for program in self.known.values() if program]
+        return [program for program in self.known.values() if program]
