@@ -14,6 +14,7 @@ OWN_NAME = ("socket.gethostname", "platform.node", "socket.getfqdn", "os.uname")
 WHOLE_LIST = "%s is the whole list of nodes, such as n[01-04]"
 TYPED_THERE = "%s is SLURM_LAUNCH_NODE_IPADDR, where sbatch or srun was typed"
 OWN_HOST = "each process takes its own host for MASTER_ADDR"
+ENV = 'init_method="env://"'
 LEAVE_OUT = "(leave the line out: the launcher sets MASTER_ADDR)"
 LISTS = ("SLURM_NODELIST", "SLURM_JOB_NODELIST", "SLURM_STEP_NODELIST")
 
@@ -73,16 +74,11 @@ def evaluated(source, node):
         yield from evaluated(source, part)
 
 
-def alone(program):
-    """Whether the program makes itself a group of one process."""
-    return any(str(literal(setting.value)) == "1" for _, setting in program.settings("WORLD_SIZE")) or any(
-        program.number(source, call.argument(None, "world_size")) == 1
-        for source, call in program.calls(*INIT) if call.argument(None, "world_size") is not None)
-
-
 def one_machine(program, nodes):
-    """Whether loopback is right: one node, as far as the launch or the script itself says."""
-    if alone(program) or program.is_test():
+    """Whether loopback is right: one process or node, as far as the launch or the script itself says."""
+    alone = any(str(literal(setting.value)) == "1" for _, setting in program.settings("WORLD_SIZE")) or any(
+        program.number(source, call.argument(None, "world_size")) == 1 for source, call in program.calls(*INIT))
+    if alone or program.is_test():
         return True
     if nodes:
         return nodes == 1
@@ -122,7 +118,7 @@ def addresses(program, nodes, report):
                     continue
                 report("D404", source.path, setting.line, 'MASTER_ADDR is set to "%s"' % value,
                        'os.environ.setdefault("MASTER_ADDR", "%s")' % value)
-            elif isinstance(value, str) and value.strip() and re.match(r"^[\w.:-]+$", value):
+            elif isinstance(value, str) and re.match(r"^[\w.:-]+$", value):
                 report("D405", source.path, setting.line, 'MASTER_ADDR is set to "%s", one machine\'s' % value,
                        LEAVE_OUT)
             elif nodes == 1:  # the "list" is a name: each process's own
@@ -168,52 +164,38 @@ def methods(program, nodes, report):
             continue
         values = program.values(source, method)
         for node in values:
-            value = literal(node)
-            text = value if isinstance(value, str) else front(node)
-            found = URL.match(text) if text else None
-            if found and (guarded(call.stack, "environ", "getenv") or guarded(source.around.get(id(node), ()))):
-                continue  # the fallback where the launcher's variables are missing
-            if found and is_loopback(found.group(1)):
-                if not one_machine(program, nodes) and not preferred(source, node, values):
-                    report("D404", source.path, node.lineno, 'init_method is "%s"' % found.group(0),
-                           'init_method="env://"')
-                elif int(found.group(2)) and not program.is_test():
-                    report("D403", source.path, node.lineno, 'init_method is always "%s"' % found.group(0),
-                           'init_method="env://"')
-            elif found and found.group(1):
-                report("D405", source.path, node.lineno, 'init_method is "%s", one machine\'s' % found.group(0),
-                       'init_method="env://"')
+            found = URL.match(str(literal(node))) or URL.match(front(node))
+            # the fallback where the launcher's variables are missing is right
+            if not found or not found.group(1) or guarded(call.stack, "environ", "getenv") or \
+                    guarded(source.around.get(id(node), ())):
+                continue
+            what = '"%s"' % found.group(0)
+            if not is_loopback(found.group(1)):
+                report("D405", source.path, node.lineno, "init_method is %s, one machine's" % what, ENV)
+            elif not one_machine(program, nodes) and not preferred(source, node, values):
+                report("D404", source.path, node.lineno, "init_method is " + what, ENV)
+            elif int(found.group(2)) and not program.is_test():
+                report("D403", source.path, node.lineno, "init_method is always " + what, ENV)
         drawn = not own and draws(source, method)
         if drawn:
-            report("D406", source.path, method.lineno, "each process takes %s for init_method" % drawn,
-                   'init_method="env://"')
+            report("D406", source.path, method.lineno, "each process takes %s for init_method" % drawn, ENV)
 
 
 def front(node):
-    """The constant beginning of an f-string or of "..." + x. Any port is taken for it."""
+    """The constant beginning of an f-string or of "..." + x, where 0 is any port; "" for what names no port."""
     if isinstance(node, ast.JoinedStr):
-        parts = []
-        for part in node.values:
-            value = constant(part)
-            parts.append(value if isinstance(value, str) else "0")
-        has_port = isinstance(constant(node.values[0]), str) and ":" in constant(node.values[0])[6:]
-        return "".join(parts) if has_port else None
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        value = constant(node.left)
-        if isinstance(value, str) and re.match(r"^tcp://[^:]+:$", value):
-            return value + "0"
-    return None
+        parts = [constant(part) for part in node.values] + [""]
+        return "".join(part if isinstance(part, str) else "0" for part in parts) if ":" in str(parts[0])[6:] else ""
+    value = str(constant(node.left)) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) else ""
+    return value + "0" if re.match(r"^tcp://[^:]+:$", value) else ""
 
 
 def speaks_gloo(program):
     """False only where every group is NCCL's alone."""
     groups = list(program.calls(*INIT))
-    if not groups or program.imports_any("lightning", "pytorch_lightning", "ray"):
-        return True
-    backends = [call.argument(0, "backend") for _, call in groups]
-    return program.says("gloo") or any(
-        backend is None or any(literal(value) != "nccl" for value in program.values(source, backend))
-        for (source, _), backend in zip(groups, backends))
+    return not groups or program.imports_any("lightning", "pytorch_lightning", "ray") or program.says("gloo") or any(
+        literal(value) != "nccl" for source, call in groups
+        for value in program.values(source, call.argument(0, "backend")))
 
 
 def interfaces(program, report):
@@ -225,7 +207,7 @@ def interfaces(program, report):
             if speaks_gloo(program):
                 report("D420", source.path, setting.line, 'GLOO_SOCKET_IFNAME is "%s"' % value,
                        'os.environ["GLOO_SOCKET_IFNAME"] = "ib0"')
-        elif value and not value.startswith("^") and value not in ("lo",):
+        elif value and not value.startswith("^") and value != "lo":
             report("D419", source.path, setting.line, '%s is always "%s"' % (setting.name, value),
                    'os.environ.setdefault("%s", "%s")' % (setting.name, value))
 
@@ -298,24 +280,8 @@ def own_host(job, report):
 
 PORTS = ("MASTER_PORT", "RDZV_PORT", "MAIN_PROCESS_PORT")
 HELD = "(leave the line out: rollcall holds a free port)"
-LEAST, LARGEST = 1024, 65535
-MOST_RANDOM = 32767  # of $RANDOM
-
-
-def drawn(value):
-    """(least, most) of a value that the shell draws by chance; None for any other, and for one that is not clear."""
-    shuffled = re.match(r"^\$\(\s*shuf\s+.*?-i\s*(\d+)-(\d+)\b", value)
-    if shuffled:
-        return int(shuffled.group(1)), int(shuffled.group(2))
-    if re.match(r"^\$(RANDOM|\{RANDOM\})$", value):
-        return 0, MOST_RANDOM
-    arithmetic = re.match(r"^\$\(\((.*)\)\)$", value)
-    text = re.sub(r"[\s$(){}]", "", arithmetic.group(1)) if arithmetic else ""
-    found = re.match(r"^(?:(\d+)\+)?RANDOM(?:%(\d+))?(?:\+(\d+))?$", text)
-    if not found or arithmetic and re.search(r"RANDOM\s*\+.*%|\+\s*\$?RANDOM\s*\)+\s*%", arithmetic.group(1)):
-        return None
-    base = int(found.group(1) or 0) + int(found.group(3) or 0)
-    return base, base + (min(int(found.group(2)) - 1, MOST_RANDOM) if found.group(2) else MOST_RANDOM)
+LEAST = 1024  # port that is not root's
+DRAWN = re.compile(r"^\"?\$(?:\(\s*shuf\s+.*?-i\s*(\d+)-|\{?RANDOM\}?\"?$)")
 
 
 def heads(job):
@@ -353,9 +319,9 @@ def exports(job, steps, nodes, report):
     names = heads(job)
     for name, value, number in job.exports:
         plain = bare(value)
-        numbers = drawn(value.strip("\"")) if name in PORTS else None
-        if numbers and (numbers[0] < LEAST or numbers[1] > LARGEST):
-            report("D533", job.path, number, "%s is any number from %d to %d" % ((name,) + numbers), HELD)
+        drawn = DRAWN.match(value) if name in PORTS else None
+        if drawn and int(drawn.group(1) or 0) < LEAST:
+            report("D533", job.path, number, "%s is any number from %s on" % (name, drawn.group(1) or 0), HELD)
         if name in names:
             head_address(job, (name, value, number), nodes, report)
         elif name == "MASTER_PORT" and re.match(r"^\d+$", plain) and "exclusive" not in job.options:
