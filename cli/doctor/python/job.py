@@ -4,7 +4,6 @@
 Nothing is run, nothing is expanded but variables that the script itself sets to plain values and those that
 Slurm will set from the job's own options.
 """
-import itertools
 import os
 import re
 
@@ -15,15 +14,13 @@ from words import SIZES, Options, bare, gpus_per_node, read_directives, take
 DEEPEST = 6  # wrappers in wrappers
 MOST_STARTED = 4096  # by others
 DEEPEST_VALUE = 4  # variables in the values of variables
-MOST = 64  # components of a job
 SCRIPTS = (".sh", ".bash")
-KEYWORDS = ("time", "exec")
 SET_BY_SLURM = {"SLURM_NNODES": "nodes", "SLURM_JOB_NUM_NODES": "nodes", "SLURM_NTASKS": "ntasks",
                 "SLURM_NPROCS": "ntasks", "SLURM_NTASKS_PER_NODE": "ntasks-per-node",
                 "SLURM_CPUS_PER_TASK": "cpus-per-task"}
-WRAPPERS = {"env", "time", "exec", "nohup", "stdbuf", "numactl", "taskset", "nsys", "ncu", "bash", "sh", "apptainer",
-            "singularity", "rollcall", "command", "nice", "timeout", "conda", "uv", "poetry", "dlprof", "shifter",
-            "podman", "podman-hpc", "ch-run", "catchsegv", "/bin/bash", "/usr/bin/env"}
+WRAPPERS = {"env", "eval", "time", "exec", "nohup", "stdbuf", "numactl", "taskset", "nsys", "ncu", "bash", "sh",
+            "apptainer", "singularity", "rollcall", "command", "nice", "timeout", "conda", "uv", "poetry", "dlprof",
+            "shifter", "podman", "podman-hpc", "ch-run", "catchsegv"}
 BARE = re.compile(r"^\$(?:\w+|\{\w+(?::?[-=][^{}]*)?\})$")
 ELEMENTS = re.compile(r"^\$\{(\w+)\[[@*]\]\}$")
 # What srun may start besides the training.
@@ -54,22 +51,20 @@ def is_wrapper(name, words, srun):
     return name in WRAPPERS or srun is not None and ("wrap" in name or name.endswith(".sh") or hides(name, words))
 
 
-def numbers_of(text):
-    """["0", "1", "2"] of "0-1,2"; the text itself where it is none such."""
-    ranges = re.findall(r"\b(\d{1,3})(?:-(\d{1,3}))?\b", text)
-    numbers = (str(number) for first, last in ranges for number in range(int(first), int(last or first) + 1))
-    return list(itertools.islice(numbers, MOST)) or [text]
-
-
 def unmarked(text):
     """A text as the shell hands it on, where $ had a backslash."""
     return re.sub(r"\\([$`])", r"\1", text)
 
 
-def leading_variables(words):
-    """NAME=value before a command, and the command."""
-    count = next((at for at, word in enumerate(words) if not re.match(r"^[A-Za-z_]\w*=", word)), len(words))
-    return dict(word.split("=", 1) for word in words[:count]), words[count:]
+def product(found):
+    """$((2 * 4)) as a number, else as one word."""
+    text = re.sub(r"\s", "", found.group(1))
+    if not re.match(r"^\d{1,6}(\*\d{1,6}){0,3}$", text):
+        return "$((%s))" % text
+    number = 1
+    for factor in text.split("*"):
+        number *= int(factor)
+    return str(number)
 
 
 class Command:
@@ -81,7 +76,6 @@ class Command:
         self.is_part = job.is_part
         self.srun = srun  # Options, or None where no srun starts it
         self.line = line
-        self.variables = {}
         self.wrappers = tuple(job.wrappers)  # names, such as bash, apptainer, rollcall
         self.folder = job.folder
         self.function = job.function
@@ -232,22 +226,16 @@ class Job:
 
     def start(self, words, srun, number, depth=0):
         """Finds the command that srun, wrappers and `bash -c` run in the end."""
-        variables, words = leading_variables(words)
-        words = self.without_keywords(words)
+        while words and re.match(r"^(time|exec|[A-Za-z_]\w*=.*)$", words[0], re.S):
+            words = words[1:]
+        words = self.expand(words) if words and words[0].startswith("$") else words
         self.started += depth > 0
         if not words or depth > DEEPEST or self.started > MOST_STARTED:
             self.lost += [(words[0], "is one of too many that start others", number)] if words else []
             return
         if not depth:
             self.typed = words
-        if words[0] == "eval":
-            self.start_lines(" ".join(words[1:]), srun, number, depth)
-            return
-        if words[0].startswith("$"):
-            self.wrapped = words[0]
-            self.unwrap("", words[1:], srun, number, depth)
-            return
-        name = os.path.basename(words[0])
+        name = "" if words[0].startswith("$") else os.path.basename(words[0])
         if name in ("srun", "mpirun", "mpiexec") and "rollcall" in self.wrappers and not any(
                 word.startswith("--ddp") or os.path.basename(word) == "rollcall" for word in words):
             self.behind_exec.append((name, number))
@@ -257,19 +245,13 @@ class Job:
             self.start_srun(words[1:], number, depth)
         elif name in self.functions and srun is not None:
             self.start_function(name, srun, number, depth)
-        elif is_wrapper(name, words, srun):
+        elif not name or is_wrapper(name, words, srun):
             self.wrappers.append(name)
             self.wrapped = words[0]
             self.unwrap(name, words[1:], srun, number, depth)
             self.wrappers.pop()
         else:
-            self.keep(words, srun, number, variables)
-
-    def without_keywords(self, words):
-        """A command without `then` and the like before it. One that is a variable is expanded."""
-        while words and words[0] in KEYWORDS:
-            words = words[1:]
-        return self.expand(words) if words and words[0].startswith("$") else words
+            self.keep(words, srun, number)
 
     def start_srun(self, words, number, depth):
         """srun A : B starts both, and --het-group=0,1 one program in two components of the job."""
@@ -279,31 +261,18 @@ class Job:
             part = self.expand([word for word in words[begin:end] if not self.is_harmless(word)])
             self.typed = ["srun"] + part
             options, rest = take(part, True)
-            groups = numbers_of(options.get("het-group", str(place))) if self.components else [None]
+            groups = options.get("het-group", str(place)).split(",") if self.components else [None]
             self.is_part = len(ends) + len(groups) > 2
             for group in groups:
-                self.start_component(Options(options, **{} if group is None else {"het-group": group}), rest, number,
-                                     depth)
+                given = Options(options, **{"het-group": group} if group else {})
+                if "multi-prog" in options and rest:
+                    self.lost.append((rest[0], "--multi-prog reads", number))
+                elif rest and rest[0].startswith("$"):  # there may be more options in it
+                    self.commands.append(Command(rest, given, number, self))
+                    self.lose(rest[0], number)
+                else:
+                    self.start(rest, given, number, depth + 1)
         self.is_part = False
-
-    def start_component(self, options, rest, number, depth):
-        if "multi-prog" in options and rest:
-            self.start_each(rest[0], options, number, depth)
-        elif rest and rest[0].startswith("$"):  # there may be more options in it
-            self.commands.append(Command(rest, options, number, self))
-            self.lose(rest[0], number)
-        else:
-            self.start(rest, options, number, depth + 1)
-
-    def start_each(self, name, options, number, depth):
-        """--multi-prog's file: each line has tasks and what they start. How many of these a node has is not known."""
-        text = self.text_named(name)
-        commands = Reader(text or "").read()
-        if text is None:
-            self.lost.append((name, "--multi-prog reads", number))
-        for command in commands:
-            several = {} if len(commands) == 1 else {"nodes": "", "ntasks": "", "ntasks-per-node": ""}
-            self.start(command.words[1:], Options(options, **several), number, depth + 1)
 
     def start_function(self, name, srun, number, depth):
         """A function of the script that srun starts in a shell of its own, not where it is defined."""
@@ -311,13 +280,11 @@ class Job:
         for command in self.functions[name]:
             self.begin(command, srun, number, depth + 1)
 
-    def keep(self, words, srun, number, variables):
+    def keep(self, words, srun, number):
         options, rest = take(words[1:], True)
         if words[0] == "sbatch" and "wrap" not in options and not rest:
             self.submit(options, number)
-        command = Command(self.expand(words), srun, number, self)
-        command.variables = variables
-        self.commands.append(command)
+        self.commands.append(Command(self.expand(words), srun, number, self))
 
     def is_harmless(self, word):
         """Whether a $NAME that a branch alone sets has options of srun, and none that says how many tasks start."""
@@ -337,7 +304,9 @@ class Job:
         is_shell = name in ("bash", "sh")
         option = next((at for at, word in enumerate(rest) if SHELL_TEXT.match(word)), None) if is_shell else None
         program = next((at for at, word in enumerate(rest) if PROGRAMS.match(os.path.basename(word))), None)
-        if name == "rollcall" and rest[:1] == ["exec"]:
+        if name == "eval":
+            self.start_lines(" ".join(rest), srun, number, depth)
+        elif name == "rollcall" and rest[:1] == ["exec"]:
             end = next((at for at, word in enumerate(rest) if at and not word.startswith("-")), len(rest))
             self.start(rest[end:], srun, number, depth + 1)
         elif option is not None:
@@ -361,7 +330,7 @@ class Job:
         if srun is not None and (not name or "$" in started or started.endswith(SCRIPTS)):
             self.lose(started, number)
         if is_shell:
-            self.keep([name] + rest, srun, number, {})
+            self.keep([name] + rest, srun, number)
 
     def text_named(self, word):
         """The text of a file that is here, or that the script writes; None for another one."""
@@ -401,11 +370,12 @@ class Job:
 
     def expand_word(self, word):
         for _ in range(DEEPEST_VALUE):
-            new = re.sub(r"(?<!\\)\$(?:\{(\w+)(?::?[-=]([^{}]*))?\}|(\w+))", self.value_of, word)
+            new = ARITHMETIC.sub(lambda found: re.sub(r"(?<![\w${])([A-Za-z_]\w*)", r"$\1", found.group()), word)
+            new = re.sub(r"(?<!\\)\$(?:\{(\w+)(?::?[-=]([^{}]*))?\}|(\w+))", self.value_of, new)
             if new == word:
                 break
             word = new
-        return ARITHMETIC.sub(self.product, word)
+        return ARITHMETIC.sub(product, word)
 
     def value_of(self, match):
         """The value of $NAME, ${NAME} or ${NAME:-default}; the text itself where it is not certain."""
@@ -418,20 +388,6 @@ class Job:
         if known is not None:
             return str(known)
         return match.group(0) if default is None or name.startswith("SLURM_") else bare(default)
-
-    def product(self, match):
-        """$((NODES * 4)) as a number, else as one word."""
-        def value(name):
-            known = self.variables.get(name.group(), self.known(name.group()))
-            return name.group() if known is None or name.group() in self.doubtful else bare(str(known))
-
-        text = re.sub(r"[A-Za-z_]\w*", value, match.group(1))
-        if not re.match(r"^\s*\d{1,6}(\s*\*\s*\d{1,6}){0,3}\s*$", text):
-            return "$((%s))" % re.sub(r"\s", "", text)
-        number = 1
-        for factor in text.split("*"):
-            number *= int(factor)
-        return str(number)
 
     def known(self, name):
         """The value that Slurm will give a variable, from the job's options."""

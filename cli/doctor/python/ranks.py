@@ -153,8 +153,8 @@ def is_given(job, step):
     options, command = step.layout.options, step.launch.command
     if step.srun is not None and ({"ddp", "task-prolog", "prolog", "multi-prog"} & set(options) or job.has_default):
         return True
-    return "rollcall" in command.wrappers or "RANK" in command.variables or "RANK=" in options.get("export", "") or \
-        any(SETS.search(line) for line, _ in job.lines + job.inner) or \
+    return "rollcall" in command.wrappers or "RANK=" in options.get("export", "") or \
+        any(SETS.search(line) for line in command.typed + [line for line, _ in job.lines + job.inner]) or \
         any(name in os.environ for name in ("ROLLCALL", "RANK"))
 
 
