@@ -59,14 +59,6 @@ setup()
     matches 4 '*D421  /bin/ls*' doctor --script /bin/ls
 }
 
-@test "a line that ends as on Windows, which sbatch does not take" {
-    printf '#!/bin/bash\n#SBATCH -N 2\r\nsrun --ddp python train.py\n' > job.sh
-    touch train.py
-    matches 3 '*error D523  job.sh:2*carriage return*' doctor job.sh
-    sed -i 's/\r$//' job.sh
-    run -0 doctor job.sh
-}
-
 @test "--ddp= of a job is read as srun would read it" {
     touch train.py
     for option in workr worker,nproc=4; do

@@ -92,7 +92,6 @@ class Job:
         self.text = []      # lines, as they are
         self.directives = []  # all that look so
         self.given = []     # those of them that sbatch reads
-        self.carriage = 0   # the first line that ends as on Windows
         self.lines = []     # (text, number): logical lines of the script
         self.exports = []   # (name, value as written, line)
         self.commands = []
@@ -136,7 +135,6 @@ class Job:
         self.path = path
         self.batch = True
         self.text = self.text or text.split("\n")
-        self.carriage = next((number for number, line in enumerate(self.text, 1) if line.endswith("\r")), 0)
         reader = Reader(text, line)
         commands = self.commands_of(reader)
         self.directives = read_directives(text, line, {reader.line_of(start) for start, _ in reader.comments})

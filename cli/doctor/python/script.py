@@ -18,18 +18,9 @@ TEXTS = {"job-name", "comment", "mail-user", "wckey", "export"}
 
 
 def refused(job, report):
-    if not job.batch or not job.text:
-        return
-    first = job.text[0]
-    if job.given and not first.startswith("#!"):
-        report("D523", job.path, 1, "the first line is not #!: sbatch takes no such script", "#!/bin/bash")
-    if job.carriage:
-        report("D523", job.path, job.carriage, "the line ends with a carriage return: sbatch takes no such script",
-               "sed -i 's/\\r$//' %s" % job.path)
-    elif interpreter(first) in ("bash", "sh", ""):
-        error = bash_refuses(job.path)
-        if error:
-            report("D523", job.path, error[0], "bash does not take the script: %s" % error[1], "")
+    error = bash_refuses(job.path) if job.batch and interpreter(job.text[0]) in ("bash", "sh", "") else None
+    if error:
+        report("D523", job.path, error[0], "bash does not take the script: %s" % error[1], "")
 
 
 def ignored_directives(job, report):
