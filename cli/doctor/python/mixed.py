@@ -90,9 +90,7 @@ def effective(source, installed):
         elif names:
             skipped.update(id(part) for part in node.body)
     for entry in source.imports:
-        if any(id(node) in skipped for node in entry.stack):
-            continue
-        if not within(entry.stack, ast.If):
+        if not within(entry.stack, ast.If) and not any(id(node) in skipped for node in entry.stack):
             yield entry
 
 
@@ -117,29 +115,22 @@ def bases(source, entry):
 def dependency(first, wanted, installed):
     """(path, line, class) of the first file of an import's whose classes derive from `wanted`."""
     package = first.module.split(".")[0]
-    queue = [first.module] + ([first.module + "." + first.item] if first.item else [])
-    queue = [file for name in queue for file in installed.files(name)]
-    known = set(queue)
-    count = 0
-    while queue and count < MOST_FILES and len(installed.read) < MOST_OF_ALL:
+    queue = [file for name in (first.module, "%s.%s" % (first.module, first.item)) for file in installed.files(name)]
+    most = min(len(installed.read) + MOST_FILES, MOST_OF_ALL)
+    while queue and len(installed.read) < most:
         path = queue.pop(0)
         if path in installed.read:
             continue
         installed.read.add(path)
-        count += 1
         try:
             source = Source(path)
         except Unreadable:
             continue
         for entry in effective(source, installed):
-            if side(entry) == wanted:
-                name = bases(source, entry)
-                if name:
-                    return path, entry.line, name
-            for file in followed(path, entry, package, installed):
-                if file not in known:
-                    known.add(file)
-                    queue.append(file)
+            name = bases(source, entry) if side(entry) == wanted else None
+            if name:
+                return path, entry.line, name
+            queue.extend(followed(path, entry, package, installed))
     return None
 
 
@@ -187,7 +178,7 @@ def foreign(program, installed, seen, report):
     for where in program.sources:
         for other in effective(where, installed):
             package = other.module.split(".")[0]
-            if other.level or package in SKIPPED or package in sys.builtin_module_names or not other.module:
+            if other.level or package in SKIPPED:
                 continue
             found = dependency(other, wanted, installed)
             if found and os.path.realpath(found[0]) not in program.known:
