@@ -98,30 +98,22 @@ static int look_around(struct arguments *a)
     return 0;
 }
 
-/* A job script may be given without --script. */
-static bool may_be_job(const struct doctor_request *request)
+/* Findings about the machine itself belong to `rollcall doctor` without a script. */
+static int look_at_script(struct arguments *a)
 {
-    const char *end = request->script ? strrchr(request->script, '.') : NULL;
+    struct findings unsaid = { .count = 0 };
+    struct doctor_slurm slurm;
 
-    return request->job || request->line || !end || strcmp(end, ".py") != 0;
-}
-
-static int look_at_script(struct findings *findings, const struct doctor_request *request)
-{
-    struct doctor_slurm slurm = { .lacks_option = false };
-
-    /* findings about the machine itself belong to `rollcall doctor` without a script */
-    if (may_be_job(request))
-        doctor_slurm(NULL, &slurm);
-    return doctor_script(findings, request, &slurm);
+    doctor_slurm(&unsaid, &slurm);
+    doctor_findings_free(&unsaid);
+    return doctor_script(&a->findings, &a->request, &slurm);
 }
 
 static int look(struct arguments *a)
 {
     if (a->nodes)
         return doctor_read_nodes(&a->findings);
-    return a->request.script || a->request.job || a->request.line ? look_at_script(&a->findings, &a->request)
-                                                                  : look_around(a);
+    return a->request.script || a->request.job || a->request.line ? look_at_script(a) : look_around(a);
 }
 
 static int print_report(void *more)

@@ -104,7 +104,7 @@ void doctor_print_here(void);
 /* Reads the lines of all nodes from standard input. Returns 0, or -1 after one line on standard error. */
 int doctor_read_nodes(struct findings *findings);
 
-/* Asks srun. findings may be NULL. */
+/* Asks srun. */
 void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm);
 
 /* Adds D105 where srun has no such type. file and line may be NULL and 0. */
@@ -114,14 +114,7 @@ void doctor_slurm_type(struct findings *findings, const struct doctor_slurm *slu
 /* Adds D524 where srun would refuse the text. One with variables in it is not looked at. */
 void doctor_ddp_option(struct findings *findings, const char *text, const char *file, unsigned line);
 
-/* What a program prints, errors as well, until the next call. NULL where it fails. */
-const char *doctor_run(const char *path, const char *const *words);
-
-/* The same, of a program on PATH. */
-const char *doctor_run_named(const char *name, const char *const *words);
-
-/* True if the file has this text. Then `rest`, if it is not NULL, has what follows up to the next zero byte, at most
- * size - 1 bytes. */
+/* True if the file has this text. Then `rest` has what follows up to the next zero byte, at most size - 1 bytes. */
 bool doctor_text_in_file(const char *path, const char *text, char *rest, size_t size);
 
 /* What Python finds in scripts. */

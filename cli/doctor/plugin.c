@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE /* memmem */
+#define _GNU_SOURCE /* getdelim */
 #include "config.h"
 
-#include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/message.h"
@@ -23,26 +19,18 @@
 
 bool doctor_text_in_file(const char *path, const char *text, char *rest, size_t size)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat file = { .st_size = 0 };
-    const char *map = MAP_FAILED;
-    const char *found;
-    size_t length;
+    FILE *file = fopen(path, "re");
+    const char *found = NULL;
+    char *string = NULL;
+    size_t room = 0;
 
-    if (fd >= 0 && fstat(fd, &file) == 0 && file.st_size > 0)
-        map = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (fd >= 0)
-        close(fd);
-    if (map == MAP_FAILED)
-        return false;
-    length = (size_t)file.st_size;
-    found = memmem(map, length, text, strlen(text));
-    if (found && rest) { /* up to the next zero byte, or up to the end */
-        const char *start = found + strlen(text);
-
-        snprintf(rest, size, "%.*s", (int)strnlen(start, (size_t)(map + length - start)), start);
-    }
-    munmap((void *)(uintptr_t)map, length);
+    while (file && !found && getdelim(&string, &room, '\0', file) > 0)
+        found = strstr(string, text);
+    if (found)
+        snprintf(rest, size, "%s", found + strlen(text));
+    if (file)
+        fclose(file);
+    free(string);
     return found != NULL;
 }
 

@@ -29,13 +29,13 @@ static const char *last_line(char *text)
     return start ? start + 1 : text;
 }
 
-const char *doctor_run(const char *path, const char *const *words)
+/* What a program prints, errors as well, until the next call. NULL where it fails. */
+static char *run(const char *path, const char *argument)
 {
     struct rc_program program = {
         .kind = RC_PROGRAM_USER,
         .path = path,
-        .argument = words[0],
-        .more = words + 1,
+        .argument = argument,
         .with_errors = true,
         .env = (const char *const *)environ,
         .milliseconds = PATIENCE_MS,
@@ -50,19 +50,12 @@ const char *doctor_run(const char *path, const char *const *words)
     return NULL;
 }
 
-const char *doctor_run_named(const char *name, const char *const *words)
-{
-    char path[PATH_MAX];
-
-    return cli_find_program(name, path) ? doctor_run(path, words) : NULL;
-}
-
 /* The output of srun with one argument; NULL, with D101 in findings, where it fails. */
-static const char *run_srun(struct findings *findings, const char *srun, const char *argument)
+static char *run_srun(struct findings *findings, const char *srun, const char *argument)
 {
-    const char *text = doctor_run(srun, (const char *const[]){ argument, NULL });
+    char *text = run(srun, argument);
 
-    if (!text && findings)
+    if (!text)
         doctor_findings_add(findings, FINDING_D101, NULL, 0, NULL, "%s %s fails%s%s", srun, argument,
                             answer[0] ? ": " : "", last_line(answer));
     return text;
@@ -86,7 +79,8 @@ bool doctor_slurm_series(char series[DOCTOR_SERIES])
     static const char *const asked[][2] = { { "srun", "--version" }, { "slurmd", "-V" } };
 
     for (unsigned i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
-        const char *text = doctor_run_named(asked[i][0], (const char *const[]){ asked[i][1], NULL });
+        char path[PATH_MAX];
+        const char *text = cli_find_program(asked[i][0], path) ? run(path, asked[i][1]) : NULL;
 
         if (text && read_series(text, series))
             return true;
@@ -94,33 +88,29 @@ bool doctor_slurm_series(char series[DOCTOR_SERIES])
     return false;
 }
 
+static bool has_type(const char *types, const char *type)
+{
+    char word[64];
+
+    return snprintf(word, sizeof(word), " %s ", type) >= (int)sizeof(word) || strstr(types, word);
+}
+
 /* Reads the types after "MPI plugin types are", one a line. From Slurm 22.05 on
  * "specific pmix plugin versions available: pmix_v4,..." follows. */
-static void read_types(const char *text, char types[DOCTOR_TYPES])
+static void read_types(char *text, char types[DOCTOR_TYPES])
 {
-    const char *start = strstr(text, "MPI plugin types are");
-    size_t used = 0;
+    static const char title[] = "MPI plugin types are";
+    char *rest = strstr(text, title);
 
-    types[0] = '\0';
-    if (!start)
-        return;
-    start += strlen("MPI plugin types are");
-    types[used++] = ' ';
-    while (*start && used + 2 < DOCTOR_TYPES) {
-        size_t n = strspn(start, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    snprintf(types, DOCTOR_TYPES, "%s", rest ? " " : "");
+    if (rest)
+        rest += strlen(title);
+    for (const char *word; (word = strsep(&rest, " \t\r\n.:,"));) {
+        size_t used = strlen(types);
 
-        if (n > 0 && used + n + 2 < DOCTOR_TYPES &&
-            !rc_str_which((struct rc_str){ start, n }, "specific|plugin|versions|available")) {
-            memcpy(types + used, start, n);
-            memcpy(types + used + n, " ", 2);
-            /* keeps it only if it is not in the list yet */
-            if (strstr(types, types + used - 1) == types + used - 1)
-                used += n + 1;
-            types[used] = '\0';
-        }
-        start += n ? n : 1;
+        if (*word && !rc_str_which(rc_str(word), "specific|plugin|versions|available") && !has_type(types, word))
+            snprintf(types + used, DOCTOR_TYPES - used, "%s ", word);
     }
-    types[used] = '\0';
 }
 
 /* Finds out why srun does not know --ddp, or why its steps are not going to start. Where nobody has installed the
@@ -143,7 +133,7 @@ void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm)
 {
     struct doctor_plugin plugin;
     char srun[PATH_MAX];
-    const char *text;
+    char *text;
 
     doctor_plugin_find(&plugin);
     *slurm = (struct doctor_slurm){ .has_default = plugin.has_default };
@@ -153,36 +143,29 @@ void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm)
     if (!text)
         return;
     if (!read_series(text, slurm->series)) {
-        if (findings)
-            doctor_findings_add(findings, FINDING_D101, NULL, 0, NULL, "%s --version says no version", srun);
+        doctor_findings_add(findings, FINDING_D101, NULL, 0, NULL, "%s --version says no version", srun);
         return;
     }
     text = run_srun(findings, srun, "--help");
     if (!text)
         return;
     slurm->lacks_option = strstr(text, "--ddp") == NULL;
-    if (findings)
-        check_plugin(findings, slurm, &plugin);
+    check_plugin(findings, slurm, &plugin);
     text = run_srun(findings, srun, "--mpi=list");
     if (text)
         read_types(text, slurm->types);
-    if (findings)
-        doctor_findings_add_fact(findings, "Slurm", "%s, %s, --mpi:%s", slurm->series,
-                                 slurm->lacks_option ? "without --ddp (srun rollcall exec -- COMMAND)" : "with --ddp",
-                                 slurm->types[0] ? slurm->types : " not known");
+    doctor_findings_add_fact(findings, "Slurm", "%s, %s, --mpi:%s", slurm->series,
+                             slurm->lacks_option ? "without --ddp (srun rollcall exec -- COMMAND)" : "with --ddp",
+                             slurm->types[0] ? slurm->types : " not known");
     slurm->lacks_option = slurm->lacks_option || plugin.off[0];
 }
 
 void doctor_slurm_type(struct findings *findings, const struct doctor_slurm *slurm, const char *type, const char *file,
                        unsigned line)
 {
-    char word[64];
-
-    if (!slurm->types[0] || !*type || strcmp(type, "list") == 0 ||
-        snprintf(word, sizeof(word), " %s ", type) >= (int)sizeof(word) || strstr(slurm->types, word))
-        return;
-    doctor_findings_add(findings, FINDING_D105, file, line, NULL, "--mpi=%s, but srun of this machine has%s", type,
-                        slurm->types);
+    if (slurm->types[0] && *type && strcmp(type, "list") != 0 && !has_type(slurm->types, type))
+        doctor_findings_add(findings, FINDING_D105, file, line, NULL, "--mpi=%s, but srun of this machine has%s", type,
+                            slurm->types);
 }
 
 void doctor_ddp_option(struct findings *findings, const char *text, const char *file, unsigned line)
