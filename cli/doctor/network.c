@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "doctor.h"
 #include "resolve/resolve.h"
@@ -74,7 +75,7 @@ void doctor_reachability(struct findings *findings, const struct rc_result *resu
         probe_master(findings, where);
 }
 
-enum { LIST = 512 };
+enum { LIST = 512, LEAST_LOCKED_MIB = 1024 };
 
 #define HCA_FOLDER "/sys/class/infiniband"
 
@@ -101,18 +102,11 @@ static void check_port_range(struct findings *findings)
                             "outgoing connections may have any port from %u to %u", (unsigned)first, (unsigned)last);
 }
 
-static bool has_address(const struct rc_interface *list, unsigned count)
+/* Whether an interface has this address, or, without one, any but loopback. */
+static bool has_address(const struct rc_interface *list, unsigned count, const struct rc_netaddr *address)
 {
     for (unsigned i = 0; i < count; i++)
-        if (!rc_netaddr_is_loopback(&list[i].address))
-            return true;
-    return false;
-}
-
-static bool has_own_address(const struct rc_interface *list, unsigned count, const struct rc_netaddr *address)
-{
-    for (unsigned i = 0; i < count; i++)
-        if (rc_netaddr_compare(&list[i].address, address) == 0)
+        if (address ? rc_netaddr_compare(&list[i].address, address) == 0 : !rc_netaddr_is_loopback(&list[i].address))
             return true;
     return false;
 }
@@ -129,7 +123,7 @@ static void check_own_name(struct findings *findings, const struct rc_result *re
 
     for (unsigned i = 0; i < addresses.count; i++) {
         loopback += rc_netaddr_is_loopback(&addresses.list[i]);
-        own += has_own_address(list, count, &addresses.list[i]);
+        own += has_address(list, count, &addresses.list[i]);
     }
     if (error && rc_resolver_denies(error))
         doctor_findings_add(findings, FINDING_D203, NULL, 0, NULL, "this node's name, %s, does not resolve here", name);
@@ -137,8 +131,8 @@ static void check_own_name(struct findings *findings, const struct rc_result *re
         doctor_findings_add(findings, FINDING_D202, "/etc/hosts", 0, NULL, "this node's name, %s, leads to %s here",
                             name, rc_netaddr_text(&addresses.list[0], text));
     /* a login node may share its name with others; a full list may lack some interfaces */
-    else if (!error && addresses.count > 0 && own + loopback == 0 && result->launcher && has_address(list, count) &&
-             count < RC_INTERFACES_MAX)
+    else if (!error && addresses.count > 0 && own + loopback == 0 && result->launcher &&
+             has_address(list, count, NULL) && count < RC_INTERFACES_MAX)
         doctor_findings_add(findings, FINDING_D210, NULL, 0, NULL,
                             "this node's name, %s, leads to %s, which is no address of it", name,
                             rc_netaddr_text(&addresses.list[0], text));
@@ -186,13 +180,11 @@ static void check_infiniband(struct findings *findings)
 {
     const char *filter = getenv("NCCL_IB_HCA");
     const char *disabled = getenv("NCCL_IB_DISABLE");
+    bool passes = !filter || !*filter || (disabled && strcmp(disabled, "0") != 0);
+    DIR *folder = opendir(HCA_FOLDER);
     char names[LIST] = "";
-    bool passes = false;
-    DIR *folder;
+    struct rlimit limit;
 
-    if (!filter || !*filter || (disabled && strcmp(disabled, "0") != 0))
-        return;
-    folder = opendir(HCA_FOLDER);
     for (const struct dirent *entry; folder && (entry = readdir(folder));) {
         if (entry->d_name[0] == '.')
             continue;
@@ -205,6 +197,11 @@ static void check_infiniband(struct findings *findings)
         doctor_findings_add(findings, FINDING_D206, NULL, 0, NULL,
                             "NCCL_IB_HCA=%s matches none of this node's devices: %s", filter,
                             names[0] ? names : "there are none");
+    if (names[0] && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur >> 20 < LEAST_LOCKED_MIB)
+        doctor_findings_add(findings, FINDING_D305, NULL, 0, NULL,
+                            "ulimit -l is %llu KiB, and this node has InfiniBand",
+                            (unsigned long long)limit.rlim_cur >> 10);
 }
 
 void doctor_network(struct findings *findings, const struct rc_result *result)
@@ -217,7 +214,7 @@ void doctor_network(struct findings *findings, const struct rc_result *result)
         append_name(names, list[i].name);
     check_port_range(findings);
     /* outside of any launch this node may become one of several */
-    if (spans_nodes(result) || (!result->launcher && has_address(list, count)))
+    if (spans_nodes(result) || (!result->launcher && has_address(list, count, NULL)))
         check_own_name(findings, result, list, count);
     check_nccl_interfaces(findings, list, count, names);
     check_gloo_interfaces(findings, list, count, names);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
-#include <glob.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -52,7 +51,7 @@ void doctor_step(struct findings *findings, const struct rc_result *result)
         check_roll(findings);
 }
 
-enum { LEAST_FILES = 4096, MANY_NODES = 4, LEAST_SHM_MIB = 256, LEAST_LOCKED_MIB = 1024 };
+enum { LEAST_FILES = 4096, MANY_NODES = 4, LEAST_SHM_MIB = 256 };
 
 /* Skips a task that rollcall has set up: there rollcall has widened the list, or
  * printed RC901 or RC902. */
@@ -101,25 +100,11 @@ static void check_cores(struct findings *findings, const struct rc_result *resul
                         workers, workers == 1 ? "" : "s");
 }
 
-static bool has_infiniband(void)
-{
-    glob_t cards = { .gl_pathc = 0 };
-
-    glob("/sys/class/infiniband/*", GLOB_NOSORT, NULL, &cards);
-    globfree(&cards);
-    return cards.gl_pathc > 0;
-}
-
-static void check_limits(struct findings *findings, const struct rc_result *result)
+static void check_open_files(struct findings *findings, const struct rc_result *result)
 {
     uint32_t nodes = result->facts.field[RC_NNODES].value;
     struct rlimit limit;
 
-    if (has_infiniband() && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        limit.rlim_cur >> 20 < LEAST_LOCKED_MIB)
-        doctor_findings_add(findings, FINDING_D305, NULL, 0, NULL,
-                            "ulimit -l is %llu KiB, and this node has InfiniBand",
-                            (unsigned long long)limit.rlim_cur >> 10);
     if (nodes != RC_UNKNOWN && nodes >= MANY_NODES && getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
         limit.rlim_cur < LEAST_FILES && limit.rlim_cur < limit.rlim_max)
         doctor_findings_add(findings, FINDING_D307, NULL, 0, NULL, "ulimit -n is %llu, on %u nodes",
@@ -128,14 +113,9 @@ static void check_limits(struct findings *findings, const struct rc_result *resu
 
 static void check_shared_memory(struct findings *findings)
 {
-    struct statvfs there;
-    unsigned long long mib;
+    struct statvfs there = { .f_blocks = 0 };
+    unsigned long long mib = statvfs("/dev/shm", &there) == 0 ? (uint64_t)there.f_blocks * there.f_frsize >> 20 : 0;
 
-    if (statvfs("/dev/shm", &there) < 0) {
-        doctor_findings_add(findings, FINDING_D306, "/dev/shm", 0, NULL, "/dev/shm is not there");
-        return;
-    }
-    mib = (unsigned long long)there.f_blocks * there.f_frsize >> 20;
     if (mib < LEAST_SHM_MIB)
         doctor_findings_add(findings, FINDING_D306, "/dev/shm", 0, NULL, "/dev/shm has %llu MiB in all", mib);
 }
@@ -153,6 +133,6 @@ void doctor_node(struct findings *findings, const struct rc_result *result)
         check_missing_gpus(findings, given, seen);
     }
     check_cores(findings, result, seen);
-    check_limits(findings, result);
+    check_open_files(findings, result);
     check_shared_memory(findings);
 }
