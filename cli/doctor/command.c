@@ -75,26 +75,24 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
 /* Looks at this machine, and at the launch that this process belongs to. */
 static int look_around(struct arguments *a)
 {
-    struct inspection *inspection = a->inspection = calloc(1, sizeof(*inspection));
+    static struct inspection inspection;
     struct findings *findings = &a->findings;
+    const struct rc_result *result = &inspection.result;
     const char *type = getenv("SLURM_MPI_TYPE");
     struct doctor_slurm slurm;
 
-    if (!inspection) {
-        console_fail("out of memory");
-        return -1;
-    }
-    cli_inspect_own(inspection);
-    if (rc_lookup_is_needed(&inspection->result))
-        rc_lookup_settle(&inspection->context, &inspection->result, "nothing would be set");
+    a->inspection = &inspection;
+    cli_inspect_own(&inspection);
+    if (rc_lookup_is_needed(result))
+        rc_lookup_settle(&inspection.context, &inspection.result, "nothing would be set");
     /* first, because the doctors of the other nodes run now */
-    doctor_reachability(findings, &inspection->result);
-    doctor_step(findings, &inspection->result);
+    doctor_reachability(findings, result);
+    doctor_step(findings, result);
     doctor_slurm(findings, &slurm);
     if (type)
         doctor_slurm_type(findings, &slurm, type, NULL, 0);
-    doctor_network(findings, &inspection->result);
-    doctor_node(findings, &inspection->result);
+    doctor_network(findings, result);
+    doctor_node(findings, result);
     return 0;
 }
 
@@ -158,7 +156,6 @@ static int run_doctor(int argc, char **argv)
     if (look(&a) == 0)
         status = print_findings(&a);
     doctor_findings_free(&a.findings);
-    free(a.inspection);
     return status;
 }
 

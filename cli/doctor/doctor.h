@@ -11,8 +11,6 @@
 #include "cli/cli.h"
 #include "resolve/resolve.h"
 
-/* What rollcall doctor has found, and what it has looked at. */
-
 struct finding {
     const char *id;
     enum rc_level level;
