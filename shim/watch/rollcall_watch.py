@@ -24,9 +24,8 @@ SERVER = "SLURM_ROLLCALL_SERVER"  # "TOKEN PORT JOB.STEP", as lib/launcher/stamp
 said = set()  # what this process and those that it was forked from have printed
 
 
-def debug_level():
-    text = os.environ.get("ROLLCALL_DEBUG", "")
-    return int(text) if text.isdecimal() else bool(text)
+def is_debugging():
+    return os.environ.get("ROLLCALL_DEBUG", "").strip("0") != ""
 
 
 def write(text):
@@ -48,7 +47,7 @@ def quietly(function, *arguments, **named):
         return function(*arguments, **named)
     except Exception as error:
         try:
-            if debug_level() > 0:
+            if is_debugging():
                 write("watch: %s: %s" % (type(error).__name__, error))
         except Exception:  # a closed standard error
             pass
@@ -75,7 +74,7 @@ def start_environment():
 
 
 class Server:
-    """srun's rendezvous server, which waits for this process's task; found when torch is imported."""
+    """srun's rendezvous server, which waits for this process's task."""
 
     PATIENCE = 0.05  # seconds that init_process_group may be held up: a server that listens needs a hundredth of that
     CONNECT = 2  # seconds, of what is in the background then
@@ -83,24 +82,11 @@ class Server:
     told = False  # by this process, or one that it was forked from
 
     def __init__(self, identity):
-        self.hosts = []
-        if "task" in identity:
-            quietly(self.find, identity["task"], identity["tasks"])
-
-    def find(self, task, tasks):
-        variables = {**os.environ, **start_environment()}
-        token, port, step = variables.get(SERVER, "").split()
-        text = "reached=%d %d\n" % (task, tasks)
-        self.message = ("rollcall 1 %s %d\n%s" % (token, len(text), text)).encode()
-        self.port = int(port)
-        here = variables.get("SLURM_JOB_ID"), variables.get("SLURM_STEP_ID")
-        if None in here or step == "%s.%s" % here:  # else a step inside the task, which is not watched
-            names = (variables.get(name) for name in ("SLURM_LAUNCH_NODE_IPADDR", "SLURM_SRUN_COMM_HOST"))
-            self.hosts = [name.encode() for name in names if name]
+        self.text = "reached=%d %d\n" % (identity["task"], identity["tasks"]) if "task" in identity else ""
 
     def enter(self):
         """Before init_process_group, once a process; in the background where it takes longer than PATIENCE."""
-        if self.told or not self.hosts:
+        if self.told or not self.text:
             return
         import threading  # torch has imported all three
 
@@ -113,14 +99,21 @@ class Server:
         import socket
         import time
 
+        variables = {**os.environ, **start_environment()}
+        token, port, step = variables.get(SERVER, "").split()
+        here = variables.get("SLURM_JOB_ID"), variables.get("SLURM_STEP_ID")
+        if None not in here and step != "%s.%s" % here:  # a step inside the task, which is not watched
+            return
+        hosts = [variables.get(name) for name in ("SLURM_LAUNCH_NODE_IPADDR", "SLURM_SRUN_COMM_HOST")]
+        message = ("rollcall 1 %s %d\n%s" % (token, len(self.text), self.text)).encode()
         failure = OSError("srun's server did not listen")
         until = time.monotonic() + self.REPLY
-        while time.monotonic() < until:
-            for host in self.hosts:
+        while any(hosts) and time.monotonic() < until:
+            for host in filter(None, hosts):
                 try:
-                    with socket.create_connection((host, self.port), self.CONNECT) as connection:
+                    with socket.create_connection((host.encode(), int(port)), self.CONNECT) as connection:
                         connection.settimeout(self.REPLY)
-                        connection.sendall(self.message)
+                        connection.sendall(message)
                         if connection.recv(1):
                             return
                 except OSError as error:
@@ -180,7 +173,7 @@ class Told:
 
 
 def told_local_rank(start):
-    """LOCAL_RANK as rollcall set it: "=RANK/SIZE/LOCAL_RANK/..." of the stamp. A script may have computed another one."""
+    """LOCAL_RANK as rollcall set it, by "=RANK/SIZE/LOCAL_RANK/..." of the stamp: a script may have computed another."""
     for word in start.get("ROLLCALL_SCOPE", "").split():
         if word.startswith("=") and word.count("/") == 4:
             return int(word.split("/")[2])
@@ -223,11 +216,24 @@ class Task:
         self.place = identity["rank" if self.worker else "node"]
         self.count = identity["size" if self.worker else "nodes"]
         self.other = identity.get("other")
+        self.here = self.count > 1
+        self.server = Server(identity)
 
     def __str__(self):
         if self.worker:
             return "%s rank %d of %d" % (self.words, self.place, self.count)
         return "it is on node %d of %d" % (self.place, self.count)
+
+    def enter(self, told, caller):
+        """Before init_process_group; None, or a function for its end, which gets the exception if there was one."""
+        self.server.enter()
+        if told:
+            return self.compare(told)
+        return lambda error: error or self.compare_with_world(caller)
+
+    def compare_with_world(self, caller):
+        c10d = sys.modules["torch.distributed.distributed_c10d"]
+        self.compare(Told({"rank": c10d.get_rank(), "world_size": c10d.get_world_size()}, caller))
 
     def compare(self, told):
         """Prints a line if no process of this task can be what it was told to be."""
@@ -249,17 +255,17 @@ class Task:
 
     def say_world(self, told):
         if told.world == 1:
-            cure = told.cure_of("RANK and WORLD_SIZE")
-            say("RC701", "%s, but %s; if all do, each trains alone; %s" % (told, self, cure))
+            say("RC701", "%s, but %s; if all do, each trains alone; %s" % (
+                told, self, told.cure_of("RANK and WORLD_SIZE")))
         else:
-            cure = told.cure_of("WORLD_SIZE")
-            say("RC702", "%s, but %s; %s; a smaller world on purpose: watch=off" % (told, self, cure))
+            say("RC702", "%s, but %s; %s; a smaller world on purpose: watch=off" % (
+                told, self, told.cure_of("WORLD_SIZE")))
 
     def compare_rank(self, told):
         """Each of the others has one process at least, so that many ranks are below and above this one's."""
         is_other = told.rank == self.other and told.world == self.count  # right if all tasks are renumbered so
         if is_other or self.place <= told.rank <= told.world - (self.count - self.place):
-            if debug_level() > 0:
+            if is_debugging():
                 write("watch: process %d %s, and %s" % (os.getpid(), told, self))
         elif self.worker:
             say("RC703", "%s, but %s; %s" % (told, self, told.cure_of("RANK")))
@@ -315,13 +321,6 @@ def nodes_of_agent(words):
     return int(least) if least.isdecimal() else 1
 
 
-def is_step(start):
-    """A batch script has no step's number, or one above SLURM_MAX_NORMAL_STEP_ID (slurm.h), which Slurm 26.05 writes
-    as -5."""
-    number = start.get("SLURM_STEP_ID", "")
-    return number.isdecimal() and int(number) < 0xFFFFFFF0
-
-
 class Script:
     """A batch script's process, and no task: what it waits for, nobody starts, where srun was forgotten.
 
@@ -335,8 +334,10 @@ class Script:
         start = start_environment()
         self.tasks = identity["tasks"]
         self.by_exec = "exec" in identity
-        self.here = start.get("SLURM_JOB_ID") == str(identity["script"])
-        self.here = self.here and not is_step(start) and not any(map(start.get, self.LAUNCHED))
+        step = number(start, "SLURM_STEP_ID")
+        # a batch script has none, or one above SLURM_MAX_NORMAL_STEP_ID (slurm.h), which Slurm 26.05 writes as -5
+        is_script = (step is None or step >= 0xFFFFFFF0) and start.get("SLURM_JOB_ID") == str(identity["script"])
+        self.here = is_script and not any(map(start.get, self.LAUNCHED))
         with open("/proc/self/cmdline", "rb") as file:
             self.words = os.fsdecode(file.read()).split("\0")[:-1]
         nodes = nodes_of_agent(self.words)
@@ -357,7 +358,7 @@ class Script:
         return timer
 
     def enter(self, told, caller):
-        """Before init_process_group; None, or a function for its end, which gets the exception if there was one."""
+        """As Task.enter."""
         if told is None:
             return lambda error: isinstance(error, ValueError) and self.say("finds no rank of its own")
         if told.world < 2 or told.rank > 0:
@@ -365,25 +366,6 @@ class Script:
         waits = "waits for %d others as rank 0 of %d" % (told.world - 1, told.world)
         timer = self.say_later(waits, lambda: count_children() < told.world - 1)
         return lambda error: timer.cancel()
-
-
-class Watch:
-    """Compares a task with what its process passes to init_process_group."""
-
-    def __init__(self, identity):
-        self.task = Task(identity)
-        self.here = self.task.count > 1
-        self.server = Server(identity)
-
-    def enter(self, told, caller):
-        self.server.enter()
-        if told:
-            return self.task.compare(told)
-        return lambda error: error or self.compare_with_world(caller)
-
-    def compare_with_world(self, caller):
-        c10d = sys.modules["torch.distributed.distributed_c10d"]
-        self.task.compare(Told({"rank": c10d.get_rank(), "world_size": c10d.get_world_size()}, caller))
 
 
 def wrap(function, enter):
@@ -436,7 +418,7 @@ def install_watch():
     if not words or {"off", "watch=off"} & set(os.environ.get("ROLLCALL", "").split(",")):
         return
     identity = {name: int(value) for name, _, value in (word.partition("=") for word in words)}
-    watch = Script(identity) if "script" in identity else Watch(identity)
+    watch = Script(identity) if "script" in identity else Task(identity)
     if watch.here and hasattr(c10d, "init_process_group") and not hasattr(c10d.init_process_group, "rollcall_watch"):
         wrap_process_groups(watch, c10d)
         cuda = sys.modules.get("torch.cuda")
