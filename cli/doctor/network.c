@@ -88,20 +88,6 @@ static void append_name(char list[LIST], const char *name)
         snprintf(list + used, LIST - used, "%s%s", used ? ", " : "", name);
 }
 
-static void check_port_range(struct findings *findings)
-{
-    static const uint64_t seed[2] = { 1, 1 };
-    uint16_t first;
-    uint16_t last;
-    bool outside = true;
-
-    rc_node_port_range(&first, &last);
-    rc_masterport_compute(seed, first, last, &outside);
-    if (!outside)
-        doctor_findings_add(findings, FINDING_D201, "/proc/sys/net/ipv4/ip_local_port_range", 0, NULL,
-                            "outgoing connections may have any port from %u to %u", (unsigned)first, (unsigned)last);
-}
-
 /* Whether an interface has this address, or, without one, any but loopback. */
 static bool has_address(const struct rc_interface *list, unsigned count, const struct rc_netaddr *address)
 {
@@ -212,7 +198,6 @@ void doctor_network(struct findings *findings, const struct rc_result *result)
 
     for (unsigned i = 0; i < count; i++)
         append_name(names, list[i].name);
-    check_port_range(findings);
     /* outside of any launch this node may become one of several */
     if (spans_nodes(result) || (!result->launcher && has_address(list, count, NULL)))
         check_own_name(findings, result, list, count);
