@@ -99,14 +99,12 @@ def is_unused(job, line, steps):
     if not kept:
         return False
     name = kept.group(2)
-    expands = re.compile(r"\$\{?%s\b" % name)
     others = [unquoted(other) for other, _ in job.lines if other != line]
-    if any(expands.search(other) for other in others):
+    if any(re.search(r"\$\{?%s\b" % name, other) for other in others):
         return False
-    if not kept.group(1) and not any(re.search(r"\bexport\b.*\b%s\b" % name, other) for other in others):
-        return True
+    exported = kept.group(1) or any(re.search(r"\bexport\b.*\b%s\b" % name, other) for other in others)
     programs = [step.program for step in steps.all if step.srun is not None]
-    return name in NUMBERS and bool(programs) and not any(
+    return not exported or name in NUMBERS and bool(programs) and not any(
         program is None or reads(program, name) for program in programs)
 
 
@@ -215,23 +213,18 @@ TOLD = {"USR1", "USR2"}  # rollcall's PET_SIGNALS_TO_HANDLE adds them
 
 def signals(job, steps):
     """As torch.distributed.run has it: signals_to_handle is SIGTERM,SIGINT,SIGHUP,SIGQUIT, unless told otherwise."""
-    found = re.match(r"^(B|R|BR|RB)?:?(?:SIG)?([A-Z0-9]+)(@\d+)?$", job.options.get("signal", "").upper())
-    if not found or "B" in (found.group(1) or ""):
-        return
-    signal = SIGNALS.get(found.group(2), found.group(2))
-    if signal in HANDLED:
-        return
-    if any("PET_SIGNALS_TO_HANDLE" in line for line, _ in job.lines):
+    found = re.match(r"^(?:R:)?(?:SIG)?([A-Z0-9]+)(@\d+)?$", job.options.get("signal", "").upper())  # B: the shell's
+    signal = SIGNALS.get(found.group(1), found.group(1)) if found else "TERM"
+    if signal in HANDLED or any("PET_SIGNALS_TO_HANDLE" in line for line, _ in job.lines):
         return
     for step in steps.all:
-        if step.launch.kind != "torchrun" or step.srun is None or "signals_to_handle" in step.launch.options or \
-                signal in TOLD and step.has_rollcall():
-            continue
-        cure = "torchrun --signals-to-handle=SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIG%s" % signal
-        step.say("D531", "--signal=%s ends torchrun (line %d), which handles SIGTERM, SIGINT, SIGHUP and SIGQUIT alone"
-                 % (job.options["signal"], step.line), cure + ("; or " + step.cure() if signal in TOLD else ""),
-                 job.line_of("signal") or 1)
-        return
+        if step.launch.kind == "torchrun" and step.srun is not None and "signals_to_handle" not in step.launch.options \
+                and not (signal in TOLD and step.has_rollcall()):
+            cure = "torchrun --signals-to-handle=SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIG%s" % signal
+            step.say("D531", "--signal=%s ends torchrun (line %d), which handles TERM, INT, HUP and QUIT alone"
+                     % (job.options["signal"], step.line), cure + ("; or " + step.cure() if signal in TOLD else ""),
+                     job.line_of("signal") or 1)
+            return
 
 
 def check(job, steps, series, report):
