@@ -15,15 +15,11 @@ def backend_is_nccl(program, source, call):
     return all("nccl" in str(literal(value)) for value in program.values(source, call.argument(0, "backend")))
 
 
-def first_gpu(program):
-    """The line where a process takes "the" GPU."""
-    for source in program.sources:
-        for call in source.calls:
-            first = call.argument(0, "device")
-            if call.last == "cuda" and first is None or call.last in ("cuda", "to", "device") and any(
-                    literal(value) in ("cuda", "cuda:0") for value in program.values(source, first)):
-                return source, call.line
-    return None
+def takes_first(program, source, call):
+    """Whether a process takes "the" GPU."""
+    first = call.argument(0, "device")
+    return call.last == "cuda" and first is None or call.last in ("cuda", "to", "device") and any(
+        literal(value) in ("cuda", "cuda:0") for value in program.values(source, first))
 
 
 def missing(program, report):
@@ -31,11 +27,13 @@ def missing(program, report):
     if not groups or program.imports_any(*DEVICES) or starts_workers(program) or program.says(*CHOSEN) or \
             not all(backend_is_nccl(program, source, call) for source, call in groups):
         return
-    where = first_gpu(program)
-    if where:
-        report("D412", where[0].path, where[1],
-               "every process takes the first GPU that it sees: nothing here chooses one",
-               'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))')
+    for source in program.sources:
+        for call in source.calls:
+            if takes_first(program, source, call):
+                report("D412", source.path, call.line,
+                       "every process takes the first GPU that it sees: nothing here chooses one",
+                       'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))')
+                return
 
 
 def is_global_rank(source, node, function, depth=3):

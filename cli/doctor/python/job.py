@@ -117,9 +117,6 @@ class Job:
         self.has_default = plugin == "default"  # the plugin acts on steps that nobody has asked it for
         self.has_option = plugin != "absent"    # srun has --ddp, as far as that is known
 
-    def is_slurm(self):
-        return bool(self.given)
-
     def line_of(self, option):
         """The line of the first directive with an option, or None."""
         return next((row.line for row in self.given if option in row.options), None)

@@ -118,8 +118,7 @@ SETS = re.compile(r"\bRANK=|\bPET_|\bROLLCALL|rollcall|task-prolog|\bSLURM_TASK_
 def is_env(source, program, call):
     """Whether init_process_group reads RANK and WORLD_SIZE."""
     method = call.argument(1, "init_method")
-    given = [call.argument(None, name) for name in ("rank", "world_size", "store")]
-    return not call.open and not any(given) and (
+    return not call.open and call.argument(None, "rank", "world_size", "store") is None and (
         method is None or all(literal(value) == "env://" for value in program.values(source, method)))
 
 
@@ -138,14 +137,11 @@ def sets_rank(program):
 
 
 def needs_rank(program):
-    """(source, line) of the call that ends without RANK, or None."""
-    if sets_rank(program):
-        return None
-    for source, call in program.calls(*INIT):
+    """(source, call) for each call that ends without RANK."""
+    for source, call in program.calls(*INIT) if not sets_rank(program) else ():
         if is_env(source, program, call) and program.is_reached(call.stack, is_certain) and \
                 not guarded(call.stack, "environ", "getenv"):
-            return source, call.line
-    return None
+            yield source, call
 
 
 def is_given(job, step):
@@ -160,16 +156,18 @@ def is_given(job, step):
 
 def env_method(job, step):
     plain = step.launch.kind == "python" and step.srun is not None
-    where = needs_rank(step.program) if plain or step.launch.inner == "python" else None
-    if where and not is_given(job, step):
-        step.report("D529", where[0].path, where[1], "RANK is expected, but %s sets none (%s)" % (
+    if not plain and step.launch.inner != "python" or is_given(job, step):
+        return
+    for source, call in needs_rank(step.program):
+        step.report("D529", source.path, call.line, "RANK is expected, but %s sets none (%s)" % (
             "srun" if plain else "mpirun", step.place()), step.cure() if plain else step.by_mpirun())
+        return
 
 
 def lightning_by_mpirun(job, step):
     """Lightning takes a job of Slurm's for its launcher; the variables of the batch script say rank 0 to all."""
     program = step.program
-    if step.launch.inner != "python" or not job.is_slurm() or is_given(job, step):
+    if step.launch.inner != "python" or not job.given or is_given(job, step):
         return
     if program.says("MPIEnvironment", "SLURM_NTASKS", "LightningEnvironment", "cluster_environment") or \
             job.options.get("job-name") in ("bash", "interactive") or any(
@@ -229,8 +227,7 @@ def undivided(program, report):
         return
     for source, call in program.calls(*LOADER):
         data = call.argument(0, "dataset")
-        shuffles = call.argument(None, "shuffle")
-        if data is None or call.open or shuffles is None or constant(shuffles) is not True:
+        if data is None or call.open or constant(call.argument(None, "shuffle")) is not True:
             continue
         if not any(speaks_of(value, RANK_WORDS) for value in program.values(source, data)):
             report("D424", source.path, call.line, "each rank reads all of the data: no sampler divides them",
