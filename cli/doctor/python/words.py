@@ -100,27 +100,22 @@ def read_option(word):
 
 def take(words, until_command):
     """Reads options off a list of words; returns them and what is left."""
-    options = Options()
-    position = 0
+    options, position = Options(), 0
     while position < len(words):
         word = words[position]
-        if word == "--":
-            position += 1
-            break
-        is_option = word.startswith("-") and word != "-"
-        if not is_option and until_command:
+        is_option = word.startswith("-") and word not in ("-", "--")
+        if word == "--" or until_command and not is_option:
             break
         position += 1
         if not is_option:
             continue
         name, value = read_option(word)
-        if value is None:
-            following = words[position:position + 1]
-            has_value = bool(following) and not (word.startswith("--") and following[0].startswith("-"))
-            value = following[0] if has_value else ""
-            position += has_value
-        options[name] = value
-    return options, words[position:]
+        following = words[position:position + 1] if value is None else []
+        if following and not (word.startswith("--") and following[0].startswith("-")):
+            value = following[0]
+            position += 1
+        options[name] = value or ""
+    return options, words[position + (words[position:position + 1] == ["--"]):]
 
 
 def last_number(value):
