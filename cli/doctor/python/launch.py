@@ -16,7 +16,9 @@ WORKERS = ("torchrun", "launch", "accelerate", "deepspeed", "composer")  # start
 MODULES = {"torch.distributed.run": "torchrun", "torch.distributed.launch": "launch",
            "accelerate.commands.launch": "accelerate", "vllm.entrypoints.openai.api_server": "vllm",
            "sglang.launch_server": "sglang"}
-VERBS = {"accelerate": "launch", "vllm": "serve", "sglang": "serve"}
+# How a launcher is typed, and its verb.
+VERBS = {"torchrun": [], "deepspeed": [], "composer": [], "accelerate": ["launch"], "vllm": ["serve"],
+         "sglang": ["serve"]}
 MPIRUN = ("mpirun", "mpiexec", "prterun", "orterun")
 # Servers of models, one a node, which read what they are of the nodes from options alone: the one that says where the
 # first is, and what each is told (lib/resolve/programs.def).
@@ -66,12 +68,9 @@ class Launch:
                     any(word.endswith(".py") for word in words[1:]):
                 self.kind = None  # python $LAUNCHER train.py
                 return
-        elif name in ("torchrun", "deepspeed", "composer"):
+        elif name in VERBS and words[1:1 + len(VERBS[name])] == VERBS[name]:
             self.kind = name
-            words = words[1:]
-        elif name in VERBS and words[1:2] == [VERBS[name]]:
-            self.kind = name
-            words = words[2:]
+            words = words[1 + len(VERBS[name]):]
         elif name in CONSOLE or command.srun is not None and is_python_command(words[0]):
             self.kind = "console"
         elif name in MPIRUN:
@@ -142,8 +141,7 @@ class Launch:
         return self.kind in WORKERS
 
     def title(self):
-        return {"launch": "torch.distributed.launch", "accelerate": "accelerate launch", "vllm": "vllm serve",
-                "sglang": "sglang serve"}.get(self.kind, self.kind)
+        return "torch.distributed.launch" if self.kind == "launch" else " ".join([self.kind] + VERBS.get(self.kind, []))
 
 
 def quoted(word):
@@ -174,25 +172,16 @@ class Step:
         self.line = launch.command.line
         self.layout = Layout(job, self.srun)
         self.program = programs.of(launch, job)
+        # on how many nodes, and in how many tasks of a node srun starts this: 0 for one, and where it is not known
+        self.srun_nodes, self.srun_tasks = (number if self.srun is not None and (number or 0) > 1 else 0
+                                            for number in (self.layout.nodes, self.layout.tasks_per_node))
+        self.has_rollcall = "ddp" in self.layout.options or "rollcall" in launch.command.wrappers or any(
+            name == "ROLLCALL" for name, _, _ in job.exports)  # which sets each task's variables
+        self.place = "%s:%d" % (os.path.basename(job.path), self.line) if job.batch else "the line given"
 
     def say(self, name, what, change=None, line=None):
         """Reports a finding of its line. The change is its cure, unless another one is given."""
         self.report(name, self.job.path, line or self.line, what, change or self.cure())
-
-    def srun_nodes(self):
-        """The number of nodes on which srun starts this; 0 for one, and where it is not known."""
-        nodes = self.layout.nodes or 0
-        return nodes if self.srun is not None and nodes > 1 else 0
-
-    def srun_tasks(self):
-        """The number of tasks of a node, as srun_nodes()."""
-        tasks = self.layout.tasks_per_node or 0
-        return tasks if self.srun is not None and tasks > 1 else 0
-
-    def has_rollcall(self):
-        """Whether rollcall sets each task's variables."""
-        return "ddp" in self.layout.options or "rollcall" in self.launch.command.wrappers or any(
-            name == "ROLLCALL" for name, _, _ in self.job.exports)
 
     def cure(self, tasks=None, without=(), command=None):
         """The line that starts this as it was typed, or that command, with rollcall. `tasks`: so many a node.
@@ -236,6 +225,3 @@ class Step:
     def line_of(self, option):
         """The line of an option: srun's, else its #SBATCH line."""
         return (None if option in (self.srun or {}) else self.job.line_of(option)) or self.line
-
-    def place(self):
-        return "%s:%d" % (os.path.basename(self.job.path), self.line) if self.job.batch else "the line given"

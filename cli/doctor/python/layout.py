@@ -13,7 +13,7 @@ from words import counted
 
 def several_launchers(step):
     """A launcher in each of several tasks of a node."""
-    launch, layout, tasks = step.launch, step.layout, step.srun_tasks()
+    launch, layout, tasks = step.launch, step.layout, step.srun_tasks
     if not launch.starts_workers() or not tasks:
         return
     workers = launch.number("nproc_per_node", "num_processes", "num_gpus")
@@ -33,13 +33,13 @@ def is_one_of_several(step, nodes):
 
 def torchrun_numbers(step):
     """torchrun's own numbers of nodes and processes against the step's."""
-    launch, layout, several = step.launch, step.layout, step.srun_nodes()
+    launch, layout, several = step.launch, step.layout, step.srun_nodes
     if launch.kind not in ("torchrun", "launch") or step.srun is None:
         return
-    is_told = step.has_rollcall() or any(name.startswith("PET_") for name, _, _ in step.job.exports)
+    is_told = step.has_rollcall or any(name.startswith("PET_") for name, _, _ in step.job.exports)
     if several and "standalone" in launch.options:
         step.say("D513", "torchrun --standalone on %d nodes" % several, step.cure(without=("standalone",)))
-    elif several and "nnodes" not in launch.options and not is_told and not launch.unknown and not step.srun_tasks():
+    elif several and "nnodes" not in launch.options and not is_told and not launch.unknown and not step.srun_tasks:
         step.say("D513", "%s has no --nnodes, on %d nodes" % (launch.title(), several))
     elif several and launch.options.get("node_rank") == "0":
         step.say("D512", "--node_rank=0 on all %d nodes" % several, step.cure(without=("node_rank",)))
@@ -60,7 +60,7 @@ OWN_NUMBERS = ("num_machines", "num_processes", "machine_rank", "main_process_ip
 
 def machine_ranks(step):
     """accelerate launch on several nodes: each has to be told which one it is, not by a configuration that all read."""
-    launch, nodes = step.launch, step.srun_nodes()
+    launch, nodes = step.launch, step.srun_nodes
     options = launch.options
     if launch.kind != "accelerate" or not nodes:
         return
@@ -73,7 +73,7 @@ def machine_ranks(step):
 
 def deepspeed_everywhere(step):
     """DeepSpeed's launcher on each node, which reaches the others itself, or does not know of them."""
-    launch, nodes = step.launch, step.srun_nodes()
+    launch, nodes = step.launch, step.srun_nodes
     if launch.kind != "deepspeed" or not nodes or {"no_ssh", "node_rank"} & set(launch.options) or launch.is_open():
         return
     change = step.cure(step.layout.gpus_per_node, command=["python", launch.script] + launch.arguments)
@@ -90,7 +90,7 @@ TOLD_IN_TASKS = re.compile(r"\$\{?(NODE_RANK|PET_NNODES)\b")
 
 def server_numbers(step):
     """A server of models on several nodes: its numbers, and what the batch shell makes of the variables in them."""
-    launch, job, nodes = step.launch, step.job, step.srun_nodes()
+    launch, job, nodes = step.launch, step.job, step.srun_nodes
     if launch.kind not in SERVERS or not nodes:
         return
     options, count, title = launch.options, launch.number("nnodes") or 0, launch.title()
@@ -141,10 +141,10 @@ def gpus(step):
                  step.line_of("ntasks-per-node"))
     bind = options.get("gpu-bind", "")
     # rollcall makes cuda:LOCAL_RANK right, and says where a cgroup hides the others
-    if step.has_rollcall() or "allow-task-sharing" in options.get("gres-flags", ""):
+    if step.has_rollcall or "allow-task-sharing" in options.get("gres-flags", ""):
         return
     nearest = "g" in options.get("accel-bind", "") and bind != "none"
-    if step.srun_tasks() and (layout.gpus_per_task == 1 and bind != "none" or ONE_EACH.match(bind) or nearest):
+    if step.srun_tasks and (layout.gpus_per_task == 1 and bind != "none" or ONE_EACH.match(bind) or nearest):
         name = "gpus-per-task" if layout.gpus_per_task == 1 else "accel-bind" if nearest else "gpu-bind"
         others = "other GPU" if per_node == 2 else "other %d GPUs" % (per_node - 1)
         step.say("D302", "--%s=%s hides the %s of the node from each task" % (name, options[name], others),
@@ -188,7 +188,7 @@ def trainer_sizes(step):
     sees_all = not {"gpu-bind", "accel-bind"} & set(options) and (tasks == 1 or not layout.gpus_per_task)
     # sbatch that is told of no task sets no SLURM_NTASKS: Lightning then starts a node's workers itself
     is_told = step.srun is not None or bool({"ntasks", "ntasks-per-node", "ntasks-per-gpu"} & set(options))
-    starts_own = tasks == 1 and step.has_rollcall() or not is_told or launch.starts_workers()
+    starts_own = tasks == 1 and step.has_rollcall or not is_told or launch.starts_workers()
     for source, call in program.calls(*TRAINERS, *FABRICS):
         if call.open:
             continue
@@ -196,31 +196,31 @@ def trainer_sizes(step):
                                      launch.arguments)
         if (number or 0) > 0 and tasks not in (None, number) and not starts_own:
             step.report("D501", source.path, size.lineno, "%s, but %s a node (%s)" % (
-                said, counted(tasks, "task"), step.place()), step.ask(number))
+                said, counted(tasks, "task"), step.place), step.ask(number))
         nodes = call.argument(None, "num_nodes")
         count = 1 if nodes is None else program.number(source, nodes, launch.arguments)
         if count and layout.nodes and count != layout.nodes and not launch.command.is_part:
             step.report("D502", source.path, getattr(nodes, "lineno", call.line), "num_nodes=%d%s, but %s (%s)" % (
-                count, ", the default" if nodes is None else "", counted(layout.nodes, "node"), step.place()),
+                count, ", the default" if nodes is None else "", counted(layout.nodes, "node"), step.place),
                         "num_nodes=%d" % layout.nodes)
 
 
 def spawned(step):
     """mp.spawn in several tasks of a node, or on several nodes with the size of one."""
-    launch, tasks = step.launch, step.srun_tasks()
+    launch, tasks = step.launch, step.srun_tasks
     for source, call in step.program.calls("torch.multiprocessing.spawn", "torch.multiprocessing.start_processes"):
         if tasks:
             step.report("D503", source.path, call.line, "%d tasks a node (%s) each spawn workers for all GPUs" % (
-                tasks, step.place()), step.cure(1))
+                tasks, step.place), step.cure(1))
         elif launch.starts_workers():
             step.report("D503", source.path, call.line, "%s starts workers (%s), and each spawns workers again" % (
-                launch.title(), step.place()), step.cure(1, command=["python", launch.script] + launch.arguments))
+                launch.title(), step.place), step.cure(1, command=["python", launch.script] + launch.arguments))
         return
     for source, call in step.program.calls(*TRAINERS, *FABRICS):
         strategy = call.argument(None, "strategy", "accelerator")
         if tasks and str(literal(strategy)).startswith(("ddp_spawn", "ddp_notebook", "ddp_fork")):
             step.report("D503", source.path, strategy.lineno, "%d tasks a node (%s) each spawn workers: strategy=%s" % (
-                tasks, step.place(), literal(strategy)), 'strategy="ddp"')
+                tasks, step.place, literal(strategy)), 'strategy="ddp"')
 
 
 def idle(step):
@@ -234,7 +234,7 @@ def idle(step):
     source, call = next(program.calls(*INIT), (None, None))
     if source and not spawns and not program.says("DataParallel"):
         step.report("D505", source.path, call.line, "one task a node (%s), so one of its %d GPUs is used" % (
-            step.place(), layout.gpus_per_node), step.ask(layout.gpus_per_node))
+            step.place, layout.gpus_per_node), step.ask(layout.gpus_per_node))
 
 
 def check(step, series):

@@ -238,7 +238,7 @@ FIRST_NODE = '%s=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'
 def endpoints(steps):
     """--rdzv_endpoint=localhost, or the node where srun was typed, on several nodes."""
     for step in steps.all:
-        for name in ENDPOINTS if step.srun_nodes() and "standalone" not in step.launch.options else ():
+        for name in ENDPOINTS if step.srun_nodes and "standalone" not in step.launch.options else ():
             value = step.launch.options.get(name, "")
             if is_loopback(re.sub(r":\d+$", "", value)):
                 step.say("D404", "--%s=%s on %d nodes" % (name, value, step.layout.nodes), step.cure(without=ENDPOINTS))

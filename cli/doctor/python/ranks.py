@@ -160,7 +160,7 @@ def env_method(job, step):
         return
     for source, call in needs_rank(step.program):
         step.report("D529", source.path, call.line, "RANK is expected, but %s sets none (%s)" % (
-            "srun" if plain else "mpirun", step.place()), step.cure() if plain else step.by_mpirun())
+            "srun" if plain else "mpirun", step.place), step.cure() if plain else step.by_mpirun())
         return
 
 
@@ -175,7 +175,7 @@ def lightning_by_mpirun(job, step):
         return
     for source, call in program.calls(*TRAINERS, *FABRICS):
         step.report("D530", source.path, call.line, "mpirun starts this, but Lightning takes its rank from Slurm (%s)" %
-                    step.place(), step.by_mpirun())
+                    step.place, step.by_mpirun())
         return
 
 

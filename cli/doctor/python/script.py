@@ -219,7 +219,7 @@ def signals(job, steps):
         return
     for step in steps.all:
         if step.launch.kind == "torchrun" and step.srun is not None and "signals_to_handle" not in step.launch.options \
-                and not (signal in TOLD and step.has_rollcall()):
+                and not (signal in TOLD and step.has_rollcall):
             cure = "torchrun --signals-to-handle=SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIG%s" % signal
             step.say("D531", "--signal=%s ends torchrun (line %d), which handles TERM, INT, HUP and QUIT alone"
                      % (job.options["signal"], step.line), cure + ("; or " + step.cure() if signal in TOLD else ""),
