@@ -33,7 +33,7 @@ def starts_workers(program):
 def misspelt(program, report):
     for source in program.sources:
         for name in sorted(MISSPELT.keys() & source.reads.keys()):
-            report("D408", source.path, source.reads[name][0],
+            report("D408", source.path, source.reads[name],
                    "%s is read, which Slurm does not set" % name, 'os.environ["%s"]' % MISSPELT[name])
 
 
@@ -131,7 +131,7 @@ def is_certain(stack):
 def sets_rank(program):
     """Whether the program itself sets RANK, or leaves it to a library that may."""
     return any(program.settings("RANK", "WORLD_SIZE")) or program.imports_any(*RANKS) or any(
-        call.name in ("os.environ.setdefault", "os.putenv", "os.environ.update") for source in program.sources
+        call.name in ("os.environ.setdefault", "os.environ.update") for source in program.sources
         for call in source.calls) or program.reads("SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK") or \
         starts_workers(program) or program.is_test()
 

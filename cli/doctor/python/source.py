@@ -110,15 +110,8 @@ class Call:
         return None
 
 
-class Import:
+class Import(collections.namedtuple("Import", "module item level line stack")):
     """One imported name: "pytorch_lightning", or "pytorch_lightning" with item "Trainer"."""
-
-    def __init__(self, module, item, level, line, stack):
-        self.module = module
-        self.item = item
-        self.level = level
-        self.line = line
-        self.stack = stack
 
     def files(self, folder):
         """The files that it can mean, from a folder on: the importing file's own where it begins with dots."""
@@ -143,7 +136,7 @@ class Source(ast.NodeVisitor):
         self.imports = []
         self.calls = []
         self.settings = []
-        self.reads = {}  # variable of the environment: lines
+        self.reads = {}  # variable of the environment: the first line
         self.assigned = {}  # name, or "self.x": [(value, function)]
         self.options = {}  # of argparse, click: dest: (option strings, default node, line)
         self.strings = []
@@ -198,7 +191,8 @@ class Source(ast.NodeVisitor):
     def variable(self, node):
         """X of os.environ["X"], os.getenv("X") and os.environ.get("X"); UNKNOWN for a name that is computed, else
         None."""
-        if isinstance(node, ast.Call) and node.args and self.dotted(node.func) in ("os.getenv", "os.environ.get"):
+        if isinstance(node, ast.Call) and node.args and self.dotted(node.func) in (
+                "os.getenv", "os.environ.get", "os.environ.pop"):
             return constant(node.args[0])
         return self.environment_name(node)
 
@@ -215,7 +209,7 @@ class Source(ast.NodeVisitor):
     def visit_Subscript(self, node):
         name = self.environment_name(node)
         if name and isinstance(node.ctx, ast.Load):
-            self.reads.setdefault(name, []).append(node.lineno)
+            self.reads.setdefault(name, node.lineno)
         self.generic_visit(node)
 
     def assign(self, target, value, line):
@@ -266,11 +260,9 @@ class Source(ast.NodeVisitor):
     def visit_Call(self, node):
         call = Call(self.dotted(node.func), node, self.here())
         self.calls.append(call)
-        first = constant(node.args[0]) if node.args else UNKNOWN
-        if call.name in ("os.getenv", "os.environ.get", "os.environ.pop") and isinstance(first, str):
-            self.reads.setdefault(first, []).append(node.lineno)
-        elif call.name == "os.putenv" and len(node.args) == 2 and isinstance(first, str):
-            self.settings.append(Setting(first, node.args[1], node.lineno, self.here()))
+        name = self.variable(node)
+        if isinstance(name, str):
+            self.reads.setdefault(name, node.lineno)
         elif call.name == "os.environ.update":
             self.update(call)
         elif call.name.endswith(".add_argument"):
@@ -283,16 +275,15 @@ class Source(ast.NodeVisitor):
         for argument in call.node.args:
             if isinstance(argument, ast.Dict):
                 for key, value in zip(argument.keys, argument.values):
-                    if key is not None and isinstance(constant(key), str):
+                    if isinstance(constant(key), str):
                         self.settings.append(Setting(constant(key), value, value.lineno, self.here()))
 
     def option(self, call):
-        names = [constant(argument) for argument in call.node.args]
-        names = [name for name in names if isinstance(name, str)]
+        names = [name for name in map(constant, call.node.args) if isinstance(name, str)]
         longest = [name for name in names if name.startswith("--")] or names
         if not longest:
             return
-        given = constant(call.keywords["dest"]) if "dest" in call.keywords else UNKNOWN
+        given = constant(call.keywords.get("dest"))
         dest = given if isinstance(given, str) else longest[0].lstrip("-").replace("-", "_")
         self.options[dest] = (names, call.keywords.get("default"), call.line)
 
