@@ -7,6 +7,7 @@ Slurm will set from the job's own options.
 import os
 import re
 
+from launch import Launch
 from shell import Reader, split
 from source import Unreadable, text_of
 from words import SIZES, Options, bare, gpus_per_node, read_directives, take
@@ -65,21 +66,6 @@ def product(found):
     for factor in text.split("*"):
         number *= int(factor)
     return str(number)
-
-
-class Command:
-    """One command that a line starts: its words, the srun options before it, and its line."""
-
-    def __init__(self, words, srun, line, job):
-        self.words = words
-        self.typed = job.typed
-        self.is_part = job.is_part
-        self.srun = srun  # Options, or None where no srun starts it
-        self.line = line
-        self.wrappers = tuple(job.wrappers)  # names, such as bash, apptainer, rollcall
-        self.folder = job.folder
-        self.function = job.function
-        self.repeated = any(text.startswith(("for", "while", "until")) for text in job.around)
 
 
 class Job:
@@ -263,7 +249,7 @@ class Job:
                 if "multi-prog" in options and rest:
                     self.lost.append((rest[0], "--multi-prog reads", number))
                 elif rest and rest[0].startswith("$"):  # there may be more options in it
-                    self.commands.append(Command(rest, given, number, self))
+                    self.commands.append(Launch(rest, given, number, self))
                     self.lose(rest[0], number)
                 else:
                     self.start(rest, given, number, depth + 1)
@@ -279,7 +265,7 @@ class Job:
         options, rest = take(words[1:], True)
         if words[0] == "sbatch" and "wrap" not in options and not rest:
             self.submit(options, number)
-        self.commands.append(Command(self.expand(words), srun, number, self))
+        self.commands.append(Launch(self.expand(words), srun, number, self))
 
     def is_harmless(self, word):
         """Whether a $NAME that a branch alone sets has options of srun, and none that says how many tasks start."""

@@ -49,18 +49,25 @@ def is_python_command(word):
 
 
 class Launch:
-    """A command by its kind: python, torchrun, distributed.launch, accelerate, deepspeed or None."""
+    """A command that a line of a job starts, by its kind: python, torchrun, launch, accelerate, deepspeed or None."""
 
-    def __init__(self, command):
-        self.command = command
+    def __init__(self, words, srun, line, job):
+        self.words = words
+        self.srun = srun  # Options, or None where no srun starts it
+        self.line = line
+        self.typed = job.typed
+        self.is_part = job.is_part
+        self.wrappers = tuple(job.wrappers)  # names, such as bash, apptainer, rollcall
+        self.folder = job.folder
+        self.function = job.function
+        self.repeated = any(text.startswith(("for", "while", "until")) for text in job.around)
         self.kind = None
         self.options = {}
         self.script = None
         self.module = False  # the script is a module's name
         self.inner = None    # what mpirun starts, by its kind
-        self.unknown = any("$" in word for word in command.words)  # "${ARGS[@]}": there may be more options
+        self.unknown = any("$" in word for word in words)  # "${ARGS[@]}": there may be more options
         self.arguments = []
-        words = list(command.words)
         name = os.path.basename(words[0])
         if PYTHON.match(name):
             words = self.python(words[1:])
@@ -71,7 +78,7 @@ class Launch:
         elif name in VERBS and words[1:1 + len(VERBS[name])] == VERBS[name]:
             self.kind = name
             words = words[1 + len(VERBS[name]):]
-        elif name in CONSOLE or command.srun is not None and is_python_command(words[0]):
+        elif name in CONSOLE or srun is not None and is_python_command(words[0]):
             self.kind = "console"
         elif name in MPIRUN:
             self.kind = "mpirun"
@@ -88,7 +95,7 @@ class Launch:
         """What follows python in mpirun's line."""
         for at, word in enumerate(words):
             if os.path.basename(word) == "rollcall":
-                self.command.wrappers += ("rollcall",)
+                self.wrappers += ("rollcall",)
             name = os.path.basename(word)
             if PYTHON.match(name):
                 rest = self.python(words[at + 1:])
@@ -168,14 +175,14 @@ class Step:
         self.job = job
         self.launch = launch
         self.report = report
-        self.srun = launch.command.srun  # its options, or None
-        self.line = launch.command.line
+        self.srun = launch.srun
+        self.line = launch.line
         self.layout = Layout(job, self.srun)
         self.program = programs.of(launch, job)
         # on how many nodes, and in how many tasks of a node srun starts this: 0 for one, and where it is not known
         self.srun_nodes, self.srun_tasks = (number if self.srun is not None and (number or 0) > 1 else 0
                                             for number in (self.layout.nodes, self.layout.tasks_per_node))
-        self.has_rollcall = "ddp" in self.layout.options or "rollcall" in launch.command.wrappers or any(
+        self.has_rollcall = "ddp" in self.layout.options or "rollcall" in launch.wrappers or any(
             name == "ROLLCALL" for name, _, _ in job.exports)  # which sets each task's variables
         self.place = "%s:%d" % (os.path.basename(job.path), self.line) if job.batch else "the line given"
 
@@ -186,15 +193,15 @@ class Step:
     def cure(self, tasks=None, without=(), command=None):
         """The line that starts this as it was typed, or that command, with rollcall. `tasks`: so many a node.
         `without`: options that the launcher is not to have."""
-        options, words = take(self.launch.command.typed[1:], True) if self.srun is not None else (
-            Options(), self.launch.command.typed)
+        options, words = take(self.launch.typed[1:], True) if self.srun is not None else (
+            Options(), self.launch.typed)
         kept = without_options(words, without)
         if kept == words and set(without) & set(self.launch.options):  # they are in the text for a shell
-            kept = without_options(self.launch.command.words, without)
+            kept = without_options(self.launch.words, without)
         text = options.pop("ddp", "")
         if self.launch.kind in SERVERS:
             tasks, command = 1, ["sh", "-c", "%s --nnodes $PET_NNODES --node-rank $NODE_RANK %s" % (
-                " ".join(without_options(self.launch.command.words, OWN)), SERVERS[self.launch.kind][1])]
+                " ".join(without_options(self.launch.words, OWN)), SERVERS[self.launch.kind][1])]
         elif self.launch.starts_workers() and (self.layout.tasks_per_node or 1) > 1 and not command:
             tasks = 1
         if tasks:
@@ -211,7 +218,7 @@ class Step:
 
     def by_mpirun(self):
         """mpirun's line with rollcall before its Python."""
-        words = self.launch.command.words
+        words = self.launch.words
         at = next((at for at, word in enumerate(words) if PYTHON.match(os.path.basename(word))), len(words))
         return " ".join(map(quoted, words[:at] + ["rollcall", "exec", "--"] + words[at:]))
 

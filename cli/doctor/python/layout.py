@@ -28,7 +28,7 @@ def several_launchers(step):
 def is_one_of_several(step, nodes):
     """Whether a step of its own on each node, or each group of nodes, makes up the launch."""
     return nodes > step.layout.nodes and bool({"nodes", "nodelist", "relative"} & set(step.srun)) and (
-        step.launch.command.repeated or bool({"node_rank", "rdzv_endpoint"} & set(step.launch.options)))
+        step.launch.repeated or bool({"node_rank", "rdzv_endpoint"} & set(step.launch.options)))
 
 
 def torchrun_numbers(step):
@@ -45,7 +45,7 @@ def torchrun_numbers(step):
         step.say("D512", "--node_rank=0 on all %d nodes" % several, step.cure(without=("node_rank",)))
     nodes = launch.number("nnodes")
     if nodes and layout.nodes and nodes != layout.nodes and not is_one_of_several(step, nodes) and \
-            not launch.command.is_part:
+            not launch.is_part:
         step.say("D512", "--nnodes=%d, but the step has %s" % (nodes, counted(layout.nodes, "node")),
                  "--nnodes=%d" % layout.nodes)
     workers = launch.number("nproc_per_node")
@@ -97,8 +97,8 @@ def server_numbers(step):
     size = (launch.number("tensor_parallel_size", "tp_size", "tp") or 1) * (
         launch.number("pipeline_parallel_size", "pp_size", "pp") or 1)
     first = SERVERS[launch.kind][0]
-    early = [name for name in TOLD_IN_TASKS.findall(" ".join(launch.command.words)) if name not in job.variables]
-    if early and not {"bash", "sh"} & set(launch.command.wrappers):
+    early = [name for name in TOLD_IN_TASKS.findall(" ".join(launch.words)) if name not in job.variables]
+    if early and not {"bash", "sh"} & set(launch.wrappers):
         step.say("D515", "the batch shell expands $%s, before srun starts the tasks" % early[0])
     elif launch.unknown:
         return
@@ -199,7 +199,7 @@ def trainer_sizes(step):
                 said, counted(tasks, "task"), step.place), step.ask(number))
         nodes = call.argument(None, "num_nodes")
         count = 1 if nodes is None else program.number(source, nodes, launch.arguments)
-        if count and layout.nodes and count != layout.nodes and not launch.command.is_part:
+        if count and layout.nodes and count != layout.nodes and not launch.is_part:
             step.report("D502", source.path, getattr(nodes, "lineno", call.line), "num_nodes=%d%s, but %s (%s)" % (
                 count, ", the default" if nodes is None else "", counted(layout.nodes, "node"), step.place),
                         "num_nodes=%d" % layout.nodes)

@@ -107,9 +107,8 @@ class Steps:
     """The steps of a job, and the layout of the whole job."""
 
     def __init__(self, job, programs, report):
-        launches = [launching.Launch(command) for command in job.commands]
         self.whole = Layout(job, None)
-        self.all = [launching.Step(job, launch, programs, report) for launch in launches
+        self.all = [launching.Step(job, launch, programs, report) for launch in job.commands
                     if launch.kind and launch.script or launch.kind in ("mpirun", "console", *launching.SERVERS)]
 
     def nodes(self, program=None):
@@ -126,8 +125,8 @@ def check_step(step, series):
     for name in ("mpi", "ddp"):
         if name in layout.options and step.srun is not None:
             emit("fact", name, job.path, step.line, layout.options[name])
-    if "rollcall" in launch.command.wrappers:
-        given = [word[6:] for word in launch.command.typed if word.startswith("--ddp=")]
+    if "rollcall" in launch.wrappers:
+        given = [word[6:] for word in launch.typed if word.startswith("--ddp=")]
         emit("fact", "ddp", job.path, step.line, *given[-1:])
     elif "ddp" in layout.options and step.srun is not None and not job.has_option:
         step.say("D102", "--ddp, which srun of this machine does not take")

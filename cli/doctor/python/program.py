@@ -155,7 +155,7 @@ class Programs:
             return self.given
         path = self.find(launch)
         if path is None:
-            job.lose(launch.script, launch.command.line)
+            job.lose(launch.script, launch.line)
             return None
         return self.read(path)
 
@@ -176,7 +176,7 @@ class Programs:
         if launch.module:
             stem = name.split(" ")[0].replace(".", os.sep)
             names = [stem + ".py", os.path.join(stem, "__main__.py")]
-        for folder in (launch.command.folder, "", self.folder):
+        for folder in (launch.folder, "", self.folder):
             for candidate in names:
                 path = os.path.normpath(os.path.join(folder or "", candidate))
                 if os.path.isfile(path):

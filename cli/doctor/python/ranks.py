@@ -41,7 +41,7 @@ def variables(node, source):
     """The variables of the environment in an expression, through names that are assigned once."""
     parts = list(ast.walk(node))
     for part in list(parts):
-        rows = source.assigned.get(source.dotted(part), []) if isinstance(part, (ast.Name, ast.Attribute)) else []
+        rows = source.assigned.get(source.dotted(part), [])
         if len(rows) == 1 and rows[0][0] is not node:
             parts.extend(ast.walk(rows[0][0]))
     return {source.variable(part) for part in parts}
@@ -53,16 +53,12 @@ def by_hand(program, report):
         return
     for source in program.sources:
         for node in source.nodes(ast.BinOp):
-            if not isinstance(node.op, ast.Add):
-                continue
             for left, right in ((node.left, node.right), (node.right, node.left)):
-                if not isinstance(left, ast.BinOp) or not isinstance(left.op, ast.Mult):
-                    continue
-                names = variables(left, source)
-                if names & {"SLURM_NODEID", "NODE_RANK", "GROUP_RANK"} and variables(right, source) & {
-                        "SLURM_LOCALID", "LOCAL_RANK"}:
-                    report("D407", source.path, node.lineno, "a rank is computed of %s and the local rank" % sorted(
-                        names & {"SLURM_NODEID", "NODE_RANK", "GROUP_RANK"})[0], 'rank = int(os.environ["RANK"])')
+                is_sum = isinstance(node.op, ast.Add) and isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mult)
+                names = variables(left, source) & {"SLURM_NODEID", "NODE_RANK", "GROUP_RANK"} if is_sum else ()
+                if names and variables(right, source) & {"SLURM_LOCALID", "LOCAL_RANK"}:
+                    report("D407", source.path, node.lineno, "a rank is computed of %s and the local rank" %
+                           sorted(names)[0], 'rank = int(os.environ["RANK"])')
                     return
 
 
@@ -146,11 +142,11 @@ def needs_rank(program):
 
 def is_given(job, step):
     """Whether anything in the job may set the variables for its tasks."""
-    options, command = step.layout.options, step.launch.command
+    options, launch = step.layout.options, step.launch
     if step.srun is not None and ({"ddp", "task-prolog", "prolog", "multi-prog"} & set(options) or job.has_default):
         return True
-    return "rollcall" in command.wrappers or "RANK=" in options.get("export", "") or \
-        any(SETS.search(line) for line in command.typed + [line for line, _ in job.lines + job.inner]) or \
+    return "rollcall" in launch.wrappers or "RANK=" in options.get("export", "") or \
+        any(SETS.search(line) for line in launch.typed + [line for line, _ in job.lines + job.inner]) or \
         any(name in os.environ for name in ("ROLLCALL", "RANK"))
 
 

@@ -188,7 +188,7 @@ def finds_nodes(launch):
         given = set(launch.options) | set(launch.options.values())
         return launch.unknown or bool({"node_rank", "use_ray", "ray"} & given)
     return launch.kind not in ("python", "torchrun", "launch") and \
-        os.path.basename(launch.command.words[0]) != "trtllm-llmapi-launch"
+        os.path.basename(launch.words[0]) != "trtllm-llmapi-launch"
 
 
 def forgotten(job, steps):
