@@ -10,16 +10,11 @@ from cluster import cluster, control_group
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
-HOSTS = "n[000001-050000],m[000001-050000]"
 MANY_NODES = 32
 STEP = "srun {} -N2 -n4 /bin/true"
 MANY_STEP = f"srun {{}} -N{MANY_NODES} --ntasks-per-node=2 /bin/true"
 MESSAGE = "x" * 128
-SERVICE_RANKS = 16384
-SERVICE_DESCRIPTORS = 4096  # a usual hard limit of login hosts
 LOOKUP_CLIENTS = 256
-MACHINES = (("bench", 8, "8 tasks on 2 x 128 cores, 8 GPUs", "<= 50 ms"),
-            ("large", 64, "64 tasks on 4,096 cores, 64 GPUs", "reported"))
 PLACES = {"outside": ("outside of tasks", "1.2", 5000), "task": ("task's first process", "2.0", 60000),
           "child": ("its children (stamped)", "2.0", 60000), "rank0": ("RANK 0's first process", None, None)}
 RANK0 = {"SLURM_PROCID": "0", "SLURM_LOCALID": "0", "SLURM_NODEID": "0", "SLURM_GTIDS": "0,1,2,3",
@@ -150,44 +145,11 @@ def command(at):
     yield Row("rollcall exec of a task, this machine, to bind=off", f"{TASK} {execute} --ddp=bind=off -- /bin/true",
               f"{TASK} {execute} --ddp -- /bin/true", "reported", "wall", 50)
     asked = at.write("request", "tasks=8\ngpus=0,1,2,3,4,5,6,7\n")
-    yield Row(f"rollcall-map to a shell: {MACHINES[0][2]}", "sh -c :",
+    yield Row("rollcall-map to a shell: 8 tasks on 2 x 128 cores, 8 GPUs", "sh -c :",
               f"sh -c '{at.installed('libexec/rollcall/rollcall-map')} pins {at.machine('bench')} < {asked}'",
               "<= + 50 ms", "wall", 20)
-
-
-def hosts(at):
-    """one of 100,000 hosts, to scontrol show hostnames"""
-    conf = at.write("slurm.conf", "ClusterName=bench\nSlurmctldHost=localhost\n")  # it reads one, whatever it is asked
-    yield Row("first of 100,000 hosts, to scontrol show hostnames",
-              f"env SLURM_CONF={conf} scontrol show hostnames {HOSTS}", f"{at.program('hosts')} {HOSTS} 0",
-              "<= 0.001 x", "wall,prints", 5)
-
-
-def placement(at):
-    """placing tasks on a topology, to reading it: what each rollcall-map does once"""
-    program = at.program("placement", "-lhwloc")
-    for machine, tasks, what, goal in MACHINES:
-        yield Row(f"placement, to hwloc's reading of the topology: {what}", f"{program} {at.machine(machine)} 0",
-                  f"{program} {at.machine(machine)} {tasks}", goal, rounds=5)
-
-
-def inventory(at):
-    """what a node has, before it sends its entry"""
-    program = at.program("inventory", TOP / "tests/unit/inventorytree.c")
-    yield Row("node: what it has, 8 GPUs and 8 cards", "echo 0", [program], "<= + 5 ms")
     yield Row("rollcall-exchange inventory to true: what this machine has", "true",
               f"{at.installed('libexec/rollcall/rollcall-exchange')} inventory", "reported", "wall", 50)
-
-
-def meeting(at):
-    """srun's server alone: until the last of N ranks has the answer, to torch's TCPStore"""
-    meet = at.program("meet", TOP / "spank/node.c")
-    for tasks, what in ((1, "each on a node of its own"), (8, "8 a node")):
-        for ranks in (4, 16, 64):
-            yield Row(f"server to torch's TCPStore: {ranks} ranks have the answer, {what}",
-                      at.store(f"9 {ranks}"), f"{meet} {ranks} {tasks}", "<= 1 x", rounds=3,
-                      where=at.name_server("none"))
-        yield Row(f"server: 64 ranks to 4, {what}", f"{meet} 4 {tasks}", f"{meet} 64 {tasks}", "<= 4 x", rounds=31)
 
 
 def scale(at):
@@ -196,20 +158,12 @@ def scale(at):
     for kind, what in (("roll", ""), ("alike", ", each says what it has")):
         for nodes in (1250, 12500):
             yield Row(f"server: processor a node, {nodes} nodes to 125, their roll called and checked{what}",
-                      f"{program} {kind} 125 0", f"{program} {kind} {nodes} 0", "<= 2 x", rounds=9)
+                      f"{program} {kind} 125", f"{program} {kind} {nodes}", "<= 2 x", rounds=9)
     for kind, what in (("alike", "all alike"), ("different", "no two alike")):
         yield Row(f"server: processor a node of 16384 with what they have, {what}, to without",
-                  f"{program} roll 16384 0", f"{program} {kind} 16384 0", "<= + 61 us", rounds=3)
-
-
-def services(at):
-    """what each rank asks srun's server at the start (an NCCL id, a broadcast, watch=SECONDS), to torch's TCPStore"""
-    program = at.program("server", TOP / "libexec/exchange/verdict.c")
-    for limit, where in ((0, ""), (SERVICE_DESCRIPTORS, f", {SERVICE_DESCRIPTORS} descriptors")):
-        for service, what in (("id", "an NCCL id"), ("broadcast", "a broadcast"), ("watch", "watch=SECONDS")):
-            yield Row(f"server: processor a rank of {SERVICE_RANKS}, to TCPStore's of 64: {what}{where}",
-                      at.store("processor 64"), f"{program} {service} {SERVICE_RANKS} {limit}", "reported",
-                      where=at.name_server("none"))
+                  f"{program} roll 16384", f"{program} {kind} 16384", "<= + 61 us", rounds=3)
+    yield Row("server: processor a node of 16384, to that of torch's TCPStore a rank of 64", at.store("processor 64"),
+              f"{program} roll 16384", "<= 1 x", rounds=3, where=at.name_server("none"))
 
 
 def lookups(at):
@@ -240,4 +194,4 @@ def watch(at):
               where=[sys.executable, HERE / "server.py", at.installed("libexec/rollcall/rollcall-exchange")])
 
 
-PARTS = (srun, srun_processor, preload, command, hosts, meeting, scale, inventory, services, lookups, watch, placement)
+PARTS = (srun, srun_processor, preload, command, scale, lookups, watch)

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* server SERVICE CLIENTS DESCRIPTORS - srun's server, asked by all clients at once: real messages on loopback, a
- * process for the server, one for all clients. DESCRIPTORS is the server's limit; 0: as many as the system allows.
- * Prints the server's own microseconds of processor a client: the clients share the machine with it, so that the wall
- * says little.
+/* server KIND NODES - srun's server, and a node of 8 tasks and 8 GPUs each that asks it, all at once: real messages on
+ * loopback, a process for the server, one for all nodes. Prints the server's own microseconds of processor a node: the
+ * nodes share the machine with it, so that the wall says little.
  *
- *   roll       a node of 8 tasks and 8 GPUs each: the roll is called and checked
+ *   roll       the roll is called and checked
  *   alike      and each node says what it has, all the same
  *   different  and no two have the same
- *   id         a task each: an NCCL id, which rank 0 makes after all others have asked
- *   broadcast  likewise
- *   watch      init_process_group was reached
  */
 #include "config.h"
 
@@ -19,17 +15,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "libexec/exchange/exchange.h"
 #include "rendezvous/client.h"
-#include "tests/bench/bench.h"
+#include "rendezvous/server.h"
+#include "rendezvous/wire.h"
 
-enum { EVENTS = 256, AT_ONCE = 256, RETRY_MS = 1000, TASKS = 8, TEXT_SIZE = 8192, PORT = 24512 };
+enum { SECONDS = 120, EVENTS = 256, AT_ONCE = 256, RETRY_MS = 1000, TASKS = 8, TEXT_SIZE = 8192, PORT = 24512 };
 
-enum kind { ROLL, ALIKE, DIFFERENT, ID, BROADCAST, WATCH, KINDS };
+enum kind { ROLL, ALIKE, DIFFERENT, KINDS };
 
-static const char *const names[KINDS] = { "roll", "alike", "different", "id", "broadcast", "watch" };
+static const char *const names[KINDS] = { "roll", "alike", "different" };
 
 static const char *const items[RC_ITEMS] = {
     [RC_ITEM_gpus] = "8 NVIDIA H100 80GB HBM3",
@@ -50,19 +51,75 @@ static const char *const items[RC_ITEMS] = {
 
 struct client {
     uint32_t number;
-    unsigned step; /* how many questions have their answers */
-    int fd;        /* -1: between two connections */
+    int fd; /* -1: between two connections */
     bool sent;
-    char *message; /* NULL: no more questions */
+    char *message; /* NULL: it has its answer */
     size_t size;
     struct rc_wire wire;
     double next;    /* when it connects; until when it tries to, while it does */
     uint32_t pause; /* ms; the last one */
 };
 
-static struct bench_server server;
+static struct {
+    char token[RC_WIRE_TOKEN + 1];
+    uint16_t port;
+    pid_t pid;
+    int life; /* it ends when this is closed */
+} server;
 static enum kind kind;
 static uint32_t count;
+
+static double wall(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+/* Of a roll without fault, all of it. */
+static struct rc_str decide_answer(void *more, const struct rc_roll *rolls, size_t nodes, bool complete)
+{
+    struct rc_verdict *verdict = more;
+    struct rc_str text = rc_verdict_decide(verdict, rolls, nodes, complete);
+
+    return complete && (verdict->answer.findings.count > 0) == (kind == DIFFERENT) ? text : RC_STR("");
+}
+
+static bool open_server(void)
+{
+    static struct rc_verdict verdict = { .check = RC_CHECK_STOP, .seconds = SECONDS };
+    int listener = rc_listen(0, 0, &server.port);
+    int ends[2];
+
+    if (listener < 0 || pipe(ends) < 0 || rc_wire_new_token(server.token) < 0)
+        return false;
+    server.pid = fork();
+    if (server.pid == 0) {
+        struct rc_server *own;
+
+        close(ends[1]);
+        own = rc_server_create(listener, server.token);
+        _exit(!own || rc_server_run(own, SECONDS, ends[0], decide_answer, &verdict) < 0);
+    }
+    close(listener);
+    close(ends[0]);
+    server.life = ends[1];
+    return server.pid > 0;
+}
+
+/* What it took of the processor; below 0 where it failed. */
+static double close_server(void)
+{
+    struct rusage used;
+    int status;
+
+    close(server.life);
+    if (wait4(server.pid, &status, 0, &used) != server.pid || status != 0)
+        return -1;
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e6 +
+           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
 
 /* Each task has a GPU, with a UUID of its own. */
 static const char *write_entry(uint32_t number, struct rc_arena *arena)
@@ -98,43 +155,12 @@ static const char *write_entry(uint32_t number, struct rc_arena *arena)
     return own.full ? "" : rc_roll_write(&roll, arena);
 }
 
-/* rollcall_nccl_unique_id and rollcall_broadcast: a count of the rank's programs, which a process does once for both,
- * then the value. */
-static const char *write_question(uint32_t number, unsigned step, struct rc_arena *arena)
-{
-    if (kind == ID && step == 0)
-        return rc_format(arena, "store count n/id/%u\n", number);
-    if (step > (kind == ID))
-        return NULL;
-    if (kind < ID)
-        return write_entry(number, arena);
-    if (kind == WATCH)
-        return rc_format(arena, "reached=%u %u\n", number, count);
-    if (number > 0)
-        return rc_format(arena, "store get v/%s\n", names[kind]);
-    return rc_format(arena, "store put v/%s\n%s", names[kind],
-                     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-                     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
-}
-
-static bool has_next(const struct client *client)
-{
-    char text[TEXT_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-
-    return write_question(client->number, client->step + 1, &arena);
-}
-
 static void prepare_message(struct client *client)
 {
     char text[TEXT_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    const char *question = write_question(client->number, client->step, &arena);
 
-    free(client->message);
-    client->message = question ? rc_wire_pack(server.token, rc_str(question), &client->size) : NULL;
-    client->next = 0;
-    client->pause = 0;
+    client->message = rc_wire_pack(server.token, rc_str(write_entry(client->number, &arena)), &client->size);
 }
 
 static void hang_up(struct client *client)
@@ -155,7 +181,7 @@ static bool connect_client(struct client *client, int epoll)
     struct epoll_event event = { .events = EPOLLOUT, .data.ptr = client };
 
     client->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    client->next = bench_wall() + RETRY_MS * 1e3;
+    client->next = wall() + RETRY_MS * 1e3;
     return client->fd >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, client->fd, &event) == 0 &&
            (connect(client->fd, (const struct sockaddr *)&to, sizeof(to)) == 0 || errno == EINPROGRESS);
 }
@@ -166,7 +192,7 @@ static void come_again(struct client *client)
     client->pause = client->pause ? 2 * client->pause : RC_CLIENT_AGAIN_TASK_MS;
     if (client->pause > RC_CLIENT_AGAIN_TASK_MAX_MS)
         client->pause = RC_CLIENT_AGAIN_TASK_MAX_MS;
-    client->next = bench_wall() + (client->pause / 2 + client->number * 7919 % (client->pause / 2)) * 1e3;
+    client->next = wall() + (client->pause / 2 + client->number * 7919 % (client->pause / 2)) * 1e3;
     hang_up(client);
 }
 
@@ -191,26 +217,23 @@ static bool advance_client(struct client *client, int epoll)
         come_again(client);
         return true;
     }
-    if (kind < ID && !strstr(client->wire.body, "port=24512"))
+    if (!strstr(client->wire.body, "port=24512"))
         return false;
     hang_up(client);
-    client->step++;
-    prepare_message(client);
+    free(client->message);
+    client->message = NULL;
     return true;
 }
 
-/* Connects some of those whose time has come, so that they speak soon after; client 0's last question waits for all
- * others' questions before it. */
+/* Connects some of those whose time has come, so that they speak soon after. */
 static bool connect_due(struct client *client, int epoll, uint32_t *done)
 {
-    double now = bench_wall();
+    double now = wall();
     uint32_t connected = 0;
-    bool is_last = true;
 
-    *done = !client[0].message;
-    for (uint32_t i = 1; i < count; i++) {
+    *done = 0;
+    for (uint32_t i = 0; i < count; i++) {
         *done += !client[i].message;
-        is_last = is_last && (!client[i].message || client[i].step >= client[0].step);
         if (client[i].fd >= 0 && !client[i].sent && client[i].next <= now)
             hang_up(&client[i]); /* its connection was not taken: once more, as connect_to */
         if (connected < AT_ONCE && client[i].fd < 0 && client[i].message && client[i].next <= now) {
@@ -219,22 +242,20 @@ static bool connect_due(struct client *client, int epoll, uint32_t *done)
                 return false;
         }
     }
-    if (client[0].fd < 0 && client[0].message && (is_last || has_next(&client[0])))
-        return connect_client(&client[0], epoll);
     return true;
 }
 
 static bool serve_all(struct client *client)
 {
     int epoll = epoll_create1(EPOLL_CLOEXEC);
-    double end = bench_wall() + BENCH_SECONDS * 1e6;
+    double end = wall() + SECONDS * 1e6;
     uint32_t done = 0;
 
     while (done < count) {
         struct epoll_event events[EVENTS];
         int seen;
 
-        if (bench_wall() > end || !connect_due(client, epoll, &done))
+        if (wall() > end || !connect_due(client, epoll, &done))
             return false;
         for (int rounds = 0; rounds < 64 && (seen = epoll_wait(epoll, events, EVENTS, rounds ? 0 : 5)) > 0; rounds++)
             for (int i = 0; i < seen; i++)
@@ -245,42 +266,29 @@ static bool serve_all(struct client *client)
     return true;
 }
 
-/* Of a roll without fault, all of it; nothing where the server has values alone. */
-static struct rc_str decide_answer(void *more, const struct rc_roll *rolls, size_t nodes, bool complete)
-{
-    struct rc_verdict *verdict = more;
-    struct rc_str text;
-
-    if (kind >= ID)
-        return RC_STR("");
-    text = rc_verdict_decide(verdict, rolls, nodes, complete);
-    return complete && (verdict->answer.findings.count > 0) == (kind == DIFFERENT) ? text : RC_STR("");
-}
-
 int main(int argc, char **argv)
 {
-    static struct rc_verdict verdict = { .check = RC_CHECK_STOP, .seconds = BENCH_SECONDS };
     struct client *client;
     struct rlimit limit;
     double start, processor;
 
-    while (argc == 4 && kind < KINDS && strcmp(argv[1], names[kind]) != 0)
+    while (argc == 3 && kind < KINDS && strcmp(argv[1], names[kind]) != 0)
         kind++;
-    count = argc == 4 ? (uint32_t)atoi(argv[2]) : 0;
+    count = argc == 3 ? (uint32_t)atoi(argv[2]) : 0;
     client = calloc(count, sizeof(*client));
     if (kind == KINDS || count == 0 || !client || getrlimit(RLIMIT_NOFILE, &limit) < 0)
         return 2;
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
-    if (!bench_open(&server, (uint32_t)atoi(argv[3]), decide_answer, &verdict))
+    if (!open_server())
         return 1;
     for (uint32_t i = 0; i < count; i++) {
         client[i] = (struct client){ .number = i, .fd = -1, .wire.limit = RC_WIRE_BODY_MAX };
         prepare_message(&client[i]);
     }
-    start = bench_wall();
-    if (!serve_all(client) || !bench_close(&server, &processor))
+    start = wall();
+    if (!serve_all(client) || (processor = close_server()) < 0)
         return 1;
-    printf("%.1f (all after %.1f s)\n", processor / count, (bench_wall() - start) / 1e6);
+    printf("%.1f (all after %.1f s)\n", processor / count, (wall() - start) / 1e6);
     return 0;
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""store.py [--legacy] ROUNDS N: what meet.c measures, through torch's TCPStore: N clients (its C++, one thread each,
-without the interpreter's lock) connect and get the 128 bytes that one of them has set.
+"""store.py [--legacy] ROUNDS N: how long N clients of torch's TCPStore (its C++, one thread each,
+without the interpreter's lock) take to connect and get the 128 bytes that one of them has set.
 store.py [--legacy] processor N: what its server needs of the processor for a client, in a process of its own.
 Prints microseconds. --legacy: torch's older back end instead of libuv."""
 import os
