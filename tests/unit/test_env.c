@@ -87,10 +87,12 @@ UNIT_ROWS(finds, "env finds", rows)
     expect(&env, row->input, row->value);
 }
 
-/* The same block after so many others that there is no index: same answers. */
-UNIT_ROWS(finds_without_index, "env without index finds", rows)
+/* After so many others the block has one variable more than the index holds. */
+enum { OTHERS = RC_ENV_INDEXED + 2 - UNIT_COUNT(block) };
+
+/* As many as it holds, and without it: same answers. */
+UNIT_ROWS(finds_among_many, "env of many finds", rows)
 {
-    enum { OTHERS = RC_ENV_INDEXED + 1 };
     const char *large[OTHERS + UNIT_COUNT(block)];
     char names[OTHERS][16];
     struct rc_env env;
@@ -100,6 +102,9 @@ UNIT_ROWS(finds_without_index, "env without index finds", rows)
         large[i] = names[i];
     }
     memcpy(large + OTHERS, block, sizeof(block));
+    rc_env_index(&env, large + 1);
+    assert_true(env.indexed);
+    expect(&env, row->input, row->value);
     rc_env_index(&env, large);
     assert_false(env.indexed);
     expect(&env, row->input, row->value);
@@ -122,7 +127,6 @@ static void expect_places(const struct rc_env *env, const char *const *entries, 
 
 UNIT_TEST(places, "places of a name, also of one that comes twice")
 {
-    enum { OTHERS = RC_ENV_INDEXED + 1 };
     const char *large[UNIT_COUNT(block) + OTHERS];
     struct rc_env env;
 
@@ -142,50 +146,6 @@ UNIT_TEST(places, "places of a name, also of one that comes twice")
     assert_int_equal(env.count, OTHERS + UNIT_COUNT(block) - 1);
     for (size_t i = 0; i < UNIT_COUNT(rows); i++)
         expect_places(&env, large, rows[i].input);
-}
-
-/* Blocks of `size` variables: the first, the last and the middle are found. */
-static const struct {
-    struct rc_str input;
-    size_t size;
-    const char *why;
-} sizes[] = {
-    { TEXT("1"), 1, "one variable" },
-    { TEXT("511"), RC_ENV_INDEXED - 1, "one less than the index holds" },
-    { TEXT("512"), RC_ENV_INDEXED, "as many as the index holds" },
-    { TEXT("513"), RC_ENV_INDEXED + 1, "one more than the index holds" },
-    { TEXT("4096"), 4096, "a power of two" },
-    { TEXT("100000"), 100000, "100,000 variables" },
-};
-
-UNIT_ROWS(finds_in_size, "env holds", sizes)
-{
-    char(*text)[48] = malloc(row->size * sizeof(*text));
-    const char **entries = malloc((row->size + 1) * sizeof(*entries));
-    const size_t asked[] = { 0, row->size / 2, row->size - 1 };
-    struct rc_env env;
-
-    assert_non_null(text);
-    assert_non_null(entries);
-    for (size_t i = 0; i < row->size; i++) {
-        snprintf(text[i], sizeof(text[i]), "V%zu=%zu", i, i);
-        entries[i] = text[i];
-    }
-    entries[row->size] = NULL;
-    rc_env_index(&env, entries);
-    assert_int_equal(env.indexed, row->size <= RC_ENV_INDEXED);
-    for (size_t i = 0; i < UNIT_COUNT(asked); i++) {
-        char name[24];
-        char value[24];
-
-        snprintf(name, sizeof(name), "V%zu", asked[i]);
-        snprintf(value, sizeof(value), "%zu", asked[i]);
-        expect(&env, rc_str(name), value);
-    }
-    expect(&env, RC_STR("V"), NULL);
-    expect(&env, RC_STR("V100001"), NULL);
-    free(entries);
-    free(text);
 }
 
 UNIT_TEST(has_no_block, "no block and an empty block")
@@ -213,59 +173,4 @@ UNIT_TEST(reads_no_further, "no entry is read past its end")
     rc_env_index(&env, entries);
     for (size_t i = 0; i < UNIT_COUNT(rows); i++)
         expect(&env, rows[i].input, rows[i].value);
-}
-
-/* Lengths at which a counter of the index could wrap or a limit of the kernel lies. */
-UNIT_TEST(takes_long_entries, "names up to 64 KiB, values up to 2 MiB")
-{
-    static const size_t names[] = { 1, 255, 2048, 65534, 65535 };
-    static const size_t values[] = { 0, 131071, 2u << 20 };
-    static char name[65536];
-
-    for (size_t i = 0; i < UNIT_COUNT(names); i++) {
-        for (size_t j = 0; j < UNIT_COUNT(values); j++) {
-            char *entry = malloc(names[i] + 1 + values[j] + 1);
-            const char *entries[] = { entry, "RANK=1", NULL };
-            struct rc_env env;
-            struct rc_str found;
-
-            assert_non_null(entry);
-            memset(entry, 'N', names[i]);
-            memset(name, 'N', names[i]);
-            entry[names[i]] = '=';
-            memset(entry + names[i] + 1, 'v', values[j]);
-            entry[names[i] + 1 + values[j]] = '\0';
-            rc_env_index(&env, entries);
-            name[names[i]] = '\0';
-            found = rc_env_find(&env, (struct rc_str){ name, names[i] });
-            assert_ptr_equal(found.p, entry + names[i] + 1);
-            assert_int_equal(found.n, values[j]);
-            expect(&env, RC_STR("RANK"), "1");
-            free(entry);
-        }
-    }
-}
-
-/* A name of 65,536 + 4 characters must not be taken for one of 4. */
-UNIT_TEST(keeps_lengths_apart, "a name of 65,540 characters is not one of 4")
-{
-    char *entry = malloc(65536 + 4 + 3);
-    const char *entries[] = { entry, "NNNN=right", NULL };
-    struct rc_env env;
-
-    assert_non_null(entry);
-    memset(entry, 'N', 65536 + 4);
-    memcpy(entry + 65536 + 4, "=x", 3);
-    rc_env_index(&env, entries);
-    expect(&env, RC_STR("NNNN"), "right");
-    free(entry);
-}
-
-UNIT_TEST(finds_by_literal, "a name that is a literal")
-{
-    struct rc_env env;
-
-    rc_env_index(&env, block);
-    assert_true(rc_str_is(rc_env_get(&env, "RANK_X"), "4"));
-    assert_null(rc_env_get(&env, "RANKS").p);
 }

@@ -56,23 +56,6 @@ UNIT_ROWS(is_not_mistaken, "nothing is taken for marker", rows)
     expect("A=b", unit_guard_string(entry), false, 0);
 }
 
-/* Behind so many others that there is no index. */
-UNIT_ROWS(is_seen_without_index, "without an index too, marker is seen", rows)
-{
-    static const char *block[RC_ENV_INDEXED + 2];
-    char entry[64];
-    struct rc_env env;
-
-    for (size_t i = 0; i < RC_ENV_INDEXED; i++)
-        block[i] = "FILL=1";
-    snprintf(entry, sizeof(entry), "%s=1", row->input.p);
-    block[RC_ENV_INDEXED] = unit_guard_string(entry);
-    rc_env_index(&env, block);
-    assert_false(env.indexed);
-    assert_true(rc_launcher_marked(block));
-    assert_int_equal(rc_launcher_marks(&env), (uint32_t)1 << row->family);
-}
-
 UNIT_TEST(has_no_block, "no block and an empty block")
 {
     static const char *const empty[] = { NULL };
