@@ -105,14 +105,6 @@ static void two_nodes_meet(const struct server_child *server)
     two_are_answered(server, first, register_node(server, 1, 2));
 }
 
-UNIT_TEST(check_two_nodes, "two nodes meet")
-{
-    struct server_child server = server_open((struct server_start){ .seconds = 0 });
-
-    two_nodes_meet(&server);
-    server_close(&server);
-}
-
 UNIT_TEST(check_own_entry, "the server's own node; without a life it ends when all have their answer")
 {
     struct server_child server = server_open((struct server_start){ .ends_by_itself = true, .own = entry_of(0, 1) });

@@ -111,48 +111,6 @@ UNIT_TEST(check_version, "a message of another version is whole, and foreign")
     rc_wire_free(&wire);
 }
 
-/* Byte by byte it is whole at its last one, and not before. */
-UNIT_TEST(check_drip, "a message byte by byte")
-{
-    struct rc_wire wire = { .limit = RC_WIRE_BODY_MAX };
-    size_t size;
-    char *message = rc_wire_pack(TOKEN, RC_STR("roll=1\nhost=n1\n"), &size);
-
-    assert_non_null(message);
-    open_stream();
-    for (size_t i = 0; i < size; i++) {
-        assert_int_equal(rc_wire_read(&wire, ends[0], TOKEN), RC_WIRE_MORE);
-        say((struct rc_str){ message + i, 1 });
-        assert_int_equal(rc_wire_read(&wire, ends[0], TOKEN), i + 1 < size ? RC_WIRE_MORE : RC_WIRE_WHOLE);
-    }
-    assert_string_equal(wire.body, "roll=1\nhost=n1\n");
-    rc_wire_free(&wire);
-    free(message);
-}
-
-/* Cut anywhere, it is none. */
-UNIT_TEST(check_cut, "a message that is cut anywhere")
-{
-    size_t size;
-    char *message = rc_wire_pack(TOKEN, RC_STR("roll=1\nhost=n1\n"), &size);
-
-    assert_non_null(message);
-    for (size_t cut = 0; cut < size; cut++) {
-        struct rc_wire wire = { .limit = RC_WIRE_BODY_MAX };
-        enum rc_wire_state state;
-
-        open_stream();
-        say((struct rc_str){ message, cut });
-        assert_int_equal(shutdown(ends[1], SHUT_WR), 0);
-        do
-            state = rc_wire_read(&wire, ends[0], TOKEN);
-        while (state == RC_WIRE_MORE);
-        assert_int_equal(state, RC_WIRE_WRONG);
-        rc_wire_free(&wire);
-    }
-    free(message);
-}
-
 /* What comes after a message is not taken from the stream together with its body. */
 UNIT_TEST(check_after, "what comes after a message stays")
 {
