@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fuzz.h - what the harnesses share: one function that takes an input, and checks that stop the process.
  *
- * A harness is one file fuzz_NAME.c with fuzz_one(). Built with libFuzzer it is a fuzzer; without (FUZZ_ENGINE is
- * empty, see fuzz.am) it reads its inputs from files, and runs each once: replay.c.
+ * A harness is one file fuzz_NAME.c with fuzz_one(). Built with libFuzzer it is a fuzzer; without (see
+ * fuzz.am) it reads its inputs from files, and runs each once: replay.c.
  */
 #pragma once
 
