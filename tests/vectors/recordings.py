@@ -162,13 +162,19 @@ def merged(shared, own):
 def shared_of(tasks):
     """The entries that all tasks of a job share, with those of the job that it is like."""
     own, like = tasks[0].blocks[0].entries, tasks[0].like
-    base = shared_of(read(os.path.join(FOLDER, like + ".env"))) if like else []
+    base = shared_of(job(like)) if like else []
     return merged(replaced(base, own), own)
+
+
+@functools.cache
+def job(name):
+    """The tasks of a job that others are like: read once, since those are like others in turn."""
+    return read(os.path.join(FOLDER, name + ".env"))
 
 
 def base_of(recording):
     """The entries of the job that a recording is like."""
-    tasks = read(os.path.join(FOLDER, recording.like + ".env"))
+    tasks = job(recording.like)
     same = [task.written for task in tasks if task.rank == recording.rank is not None]
     return same[0] if same else shared_of(tasks)
 
