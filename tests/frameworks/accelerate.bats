@@ -11,13 +11,6 @@ setup_file()
     cluster_up --nodes 2 --cpus 4 --gpus 2 --mpi pmix
 }
 
-# bats test_tags=all
-@test "today: srun, each process trains alone and thinks it is the only one" {
-    attempt 90 srun -N2 --ntasks-per-node=1 python "$ours/accelerate_train.py"
-    succeeded
-    [ "$(roll duplicates "$out")" = 0 ]
-}
-
 @test "srun --ddp, one process a worker" {
     trains 90 srun --ddp -N2 --ntasks-per-node=2 python "$ours/accelerate_train.py"
     [ "$(grep -c ' same=True ' "$out")" -eq 4 ]
@@ -27,15 +20,6 @@ setup_file()
 @test "mpirun inside a job, one process a worker" {
     trains 90 salloc -N2 --ntasks-per-node=2 \
         mpirun -np 4 --map-by ppr:2:node rollcall exec -- python "$ours/accelerate_train.py"
-}
-
-# --multi_gpu lets it start several processes where no GPU is, too; with GPUs it is the default.
-# bats test_tags=all
-@test "today: accelerate launch, one task a node, takes each node for the whole job" {
-    attempt 90 srun -N2 --ntasks-per-node=1 --gpus-per-node=2 \
-        accelerate launch --multi_gpu --num_processes 2 "$ours/accelerate_train.py"
-    succeeded
-    [ "$(roll duplicates "$out")" = "0 1" ]
 }
 
 # configured: $HF_HOME, whose configuration is what `accelerate config` writes, for two workers a node

@@ -20,15 +20,6 @@ setup_file()
     }
 }
 
-@test "today: Trainer under srun has no process group, deepspeed.init_distributed() looks for mpi4py" {
-    attempt 120 srun -N2 --ntasks-per-node=1 python "$ours/trainer.py" "$shared/today"
-    failed
-    said 'Default process group has not been initialized'
-    attempt 90 srun -N2 --ntasks-per-node=2 python "$ours/deepspeed_init.py"
-    failed
-    said "No module named 'mpi4py'"
-}
-
 @test "Trainer under srun --ddp, under mpirun inside a job, and started by torchrun" {
     trains 120 srun --ddp -N2 --ntasks-per-node=2 python "$ours/trainer.py" "$shared/trainer"
     [ "$(grep -c ' steps=2 ' "$out")" -eq 4 ]
