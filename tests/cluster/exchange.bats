@@ -75,7 +75,7 @@ except OSError as error:
 }
 
 # What torch finds out after its timeout only. A firewall that resets is as a port that is held.
-# bats test_tags=series
+# bats test_tags=newest
 @test "a firewall between two nodes: the one that cannot reach RANK 0's port is named before its program starts" {
     local rule words transport launch
     needs_firewall

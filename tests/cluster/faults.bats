@@ -209,7 +209,6 @@ slow_prolog()
     login scontrol reconfigure
 }
 
-# bats test_tags=series
 @test "RC623: a prolog that is slow is no node without the plugin" {
     local told=0
     slow_prolog 18
