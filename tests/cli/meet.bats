@@ -426,7 +426,8 @@ none|rollcall-exchange cannot be run:
 exit 127|rollcall-exchange cannot be run: a library that it needs
 kill -SEGV $$|rollcall-exchange was ended by signal 11;
 ROWS
-    for script in 'echo lost=gone' 'exit 0' 'echo nonsense' 'echo sent=1; kill -SEGV $$' 'echo sent=1; exec sleep 20'; do
+    for script in 'echo lost=gone' 'exit 0' 'echo nonsense' 'echo sent=1; kill -SEGV $$' 'echo sent=1; exec sleep 20' \
+        'yes answer=1 | head -c 200000'; do
         speaks "$script"
         rm -f "$tree"/server/*
         start 0 2 2 sh -c "$say_port"

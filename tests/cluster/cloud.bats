@@ -63,23 +63,6 @@ sagemaker()
     printf '%s\n' 'SM_HOSTS=["n1","n2"]' SM_CURRENT_HOST="n$(($1 + 1))" SM_NUM_GPUS=0 TRAINING_JOB_NAME=job-1
 }
 
-sagemaker_gpus()
-{
-    sagemaker "$1" | sed s/SM_NUM_GPUS=0/SM_NUM_GPUS=2/
-}
-
-azureml_per_node()
-{
-    printf '%s\n' AZUREML_RUN_ID=olive_tree AZUREML_NODE_COUNT=2 RANK="$1" WORLD_SIZE=2 LOCAL_RANK=0 NODE_RANK="$1" \
-        MASTER_ADDR=n1 MASTER_PORT=6105 CUDA_VISIBLE_DEVICES=0,1
-}
-
-runpod()
-{
-    printf '%s\n' "NODE_RANK=$1" NUM_NODES=2 NUM_TRAINERS=2 WORLD_SIZE=4 "RUNPOD_POD_ID=pod$1" PRIMARY_ADDR=n1 \
-        PRIMARY_PORT=29400 MASTER_ADDR=n1 MASTER_PORT=29400
-}
-
 @test "M5: Vertex AI, one GPU a node: a plain script trains" {
     on_both 60 vertex rollcall exec -- python "$programs/env.py"
     everybody ranks n1=0 n2=1
@@ -99,19 +82,4 @@ runpod()
     one_process() { kubeflow_v1 "$1" | sed 's/WORLD_SIZE=4/WORLD_SIZE=2/; s/PER_NODE=2/PER_NODE=1/'; }
     on_both 60 one_process env LD_PRELOAD="$preload" torchrun "$programs/torchrun_train.py"
     everybody ranks n1=0 n2=1
-}
-
-@test "M6: every platform with several GPUs a node gets launcher mode, on both nodes alike" {
-    for platform in vertex_gpus kubeflow_v1 sagemaker_gpus azureml_per_node runpod; do
-        on_both 20 "$platform" rollcall exec -- "$whoami"
-        everybody launcher nodes=2 nproc=2
-    done
-}
-
-@test "a platform without a master's address: each node says what to set, none runs the command" {
-    vertex_without_master() { vertex "$1" | grep -v '^MASTER_ADDR='; }
-    on_both 20 vertex_without_master rollcall exec -- "$whoami"
-    failed
-    [ "$(grep -c 'error RC404: Vertex AI .* set MASTER_ADDR' "$err")" = 2 ]
-    [ ! -s "$out" ]
 }

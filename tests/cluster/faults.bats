@@ -26,8 +26,6 @@ teardown()
     login scancel --user="$(id -un)"
 }
 
-one_launcher="start all tasks with one launcher, and unset what a script exports of another's variables"
-
 # changes EXPRESSION NODE...: sed's, of what the node says.
 changes()
 {
@@ -44,12 +42,12 @@ says()
     [ "$(grep -cE 'RC6(0[0-9]|1[0134])' "$err")" -eq 1 ] || explain "something else is said"
 }
 
-# stops LINE [SRUN-ARGUMENT]: a contradiction that would hang: one line, and no task starts.
+# stops LINE: a contradiction that would hang: one line, and no task starts.
 stops()
 {
     local transport
     for transport in $transports; do
-        step 30 "--ddp=exchange=$transport,deadline=60" -N3 "${2:--n3}"
+        step 30 "--ddp=exchange=$transport,deadline=60" -N3 -n3
         says "error $1" || return 1
         failed || return 1
         said 'error RC612: no task starts here; another line of rollcall names the error; ' || return 1
@@ -58,12 +56,12 @@ stops()
     nothing_remains
 }
 
-# warns LINE [DEADLINE]: one that would not: one line, and all tasks have one port.
+# warns LINE: one that would not: one line, and all tasks have one port.
 warns()
 {
     local transport
     for transport in $transports; do
-        step 30 "--ddp=exchange=$transport,deadline=${2:-60}" -N3 -n3
+        step 30 "--ddp=exchange=$transport,deadline=60" -N3 -n3
         says "warning $1" || return 1
         one_port 3 || return 1
     done
@@ -77,12 +75,6 @@ warns()
 launcher, or unset RANK and SLURM_PROCID where a script exports them"
 }
 
-@test "RC603: a node that counts more nodes: nobody waits for them" {
-    changes 's/^nodes=.*/nodes=4/' n3
-    stops "RC603: the number of nodes is 3 for tasks 0-3 on n[1-2], 4 for tasks 4-5 on n3; $one_launcher" \
-        --ntasks-per-node=2
-}
-
 # bats test_tags=series
 @test "RC607: one host name twice, and one boot id" {
     changes 's/^host=.*/host=n2/' n3
@@ -91,12 +83,6 @@ list it once where the launcher takes its hosts from"
     changes '/^roll=/a boot=4b5f0000-0000-4000-8000-000000000000' n2 n3
     warns "RC607: nodes 1-2 (tasks 1-2 on n[2-3]) have the same boot id; they are one machine with several names, or copies \
 of one virtual machine: list each machine once, or reboot the copies"
-}
-
-@test "RC610: an entry of another launch" {
-    changes 's/^scope=.*/scope=slurm:1.9/' n3
-    stops "RC610: the launch is 'slurm:"
-    said "'slurm:[0-9]+\\.0' for tasks 0-1 on n\\[1-2\\], 'slurm:1\\.9' for task 2 on n3; $one_launcher \\(rollcall explain RC610\\)\$"
 }
 
 causes="a prolog still runs there, nothing gets through, or slurmd there has no rollcall \(see its log\) and tasks run \
@@ -264,12 +250,6 @@ $copy; the second line does nothing; remove one of them"
         [ "$(grep -cF "error: $line" "${conf%/*}"/log/slurmd.n1.log)" -eq 1 ] || explain "not once in slurmd's log"
     done
     nothing_remains
-}
-
-# bats test_tags=series
-@test "RC614: a task that is on no node" {
-    changes 's/^tasks=.*/tasks=4/' n3
-    stops "RC614: task 5 is on no node; every rank must be there once; $one_launcher" --ntasks-per-node=2
 }
 
 @test "an entry that cannot be read: its node takes no part, and all tasks compute the port" {

@@ -72,13 +72,6 @@ layout()
     everybody whoami world=4 nodes=2
 }
 
-@test "MASTER_ADDR that cannot work on two nodes is replaced, with a word; a MASTER_PORT of the user's own stays" {
-    identifies 30 env MASTER_ADDR=127.0.0.1 srun --ddp -N2 -n4 "$whoami"
-    said RC401
-    identifies 30 env MASTER_PORT=23456 srun --ddp -N2 -n4 "$whoami"
-    [ "$(roll field "$out" MASTER_PORT)" = 23456 ]
-}
-
 @test "MASTER_ADDR of nobody in the step ends it, that of another launcher is replaced" {
     local how gone=10.77.0.99
     fails 30 env MASTER_ADDR=oldhost srun --ddp -N2 -n2 "$whoami"
@@ -119,21 +112,6 @@ srun $whoami"
     answers 'whoami world=1 nodes=1' 30 env ROLLCALL=worker srun --ddp -n1 "$whoami"
 }
 
-@test "--ddp=off, and ROLLCALL=off against --ddp" {
-    answers 'nothing count=4' 30 srun --ddp=off -N2 -n4 "$whoami"
-    answers 'nothing count=4' 30 env ROLLCALL=off srun --ddp -N2 -n4 "$whoami"
-}
-
-@test "ROLLCALL=auto is on; an unknown value is a warning; with --ddp an error" {
-    answers 'whoami world=2 nodes=2' 30 env ROLLCALL=auto srun -N2 -n2 "$whoami"
-    succeeds 30 env ROLLCALL=workr srun -N2 -n2 hostname
-    [ "$(sort "$out" | xargs)" = 'n1 n2' ]
-    [ "$(grep -c rollcall "$err")" = 1 ]
-    said "warning RC205: ROLLCALL is ignored: 'workr' is not known; use "
-    fails 30 env ROLLCALL=workr srun --ddp -N2 -n2 hostname
-    said "error RC201: ROLLCALL: 'workr' is not known"
-}
-
 # bats test_tags=series
 @test "--ddp=bogus: no job, and the right values" {
     local before
@@ -149,11 +127,4 @@ srun $whoami"
 @test "one task a node with two GPUs each: launcher mode, or --ddp=worker" {
     answers 'launcher nodes=2 nproc=2' 30 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 "$whoami"
     answers 'whoami world=2 nodes=2' 30 srun --ddp=worker -N2 --ntasks-per-node=1 --gpus-per-node=2 "$whoami"
-}
-
-@test "--ddp=launcher,nproc=2; with several tasks a node it is refused" {
-    answers 'launcher nodes=2 nproc=2' 30 srun --ddp=launcher,nproc=2 -N2 --ntasks-per-node=1 "$whoami"
-    fails 30 srun --ddp=launcher -N2 -n4 "$whoami"
-    unsaid '^ROLL'
-    said RC302
 }

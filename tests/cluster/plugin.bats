@@ -117,27 +117,3 @@ s.listen()' "$2"
     wait $pid
     bind_on n1 "$port"
 }
-
-@test "a taken MASTER_PORT: an error before the program starts, and who has it" {
-    local pid
-    on n1 timeout 60 "$PYTHON" -c '
-import socket, time
-s = socket.socket()
-s.bind(("", 23457))
-s.listen()
-print("bound", flush=True)
-time.sleep(60)' > "$out" 3>&- &
-    pid=$!
-    # not tried from here, which might be the one that has it
-    until grep -q bound "$out"; do
-        kill -0 $pid
-        sleep 0.1
-    done
-    attempt 30 env MASTER_PORT=23457 srun --ddp -N2 -n4 "$whoami"
-    kill $pid
-    wait $pid || true
-    failed
-    said 'RC405.*23457.*python'
-    # rank 0's own word, once
-    [ "$(grep -c RC405 "$err")" -eq 1 ]
-}

@@ -114,12 +114,6 @@ assert ports[1:] == [None, None] and f"port {ports[0]}" in open(sys.argv[2]).rea
     [ "$(grep -c 'no task of job .* whose roll was called beside srun' "$err")" -eq 3 ] || explain "not said"
 }
 
-@test "as a page" {
-    succeeds 30 srun --ddp -N3 -n3 sh -c '[ "$RANK" != 1 ] || rollcall check --html'
-    grep -qx '<!DOCTYPE html>' "$out"
-    grep -q '"nnodes": 3,' "$out"
-}
-
 @test "the job template with spare nodes trains without the odd one" {
     inject n2 <<< 'sed s/^version=.*/version=0.1.0/ | exec $real "$@"'
     mkdir -p "$shared/work"
@@ -174,13 +168,6 @@ one_report()
     grep -qx 'with srun --mpi=pmix or srun --ddp (rollcall exec needs neither)' "$out"
     [ "$(sed -nE 's/^(rank [024] on n[123]:|launcher  .*|  local rank +0 .*|environment)$/\1/p' "$out" | cut -c1-4 | paste -sd,)" = \
         'rank,laun,  lo,envi,rank,laun,  lo,envi,rank,laun,  lo,envi' ] || explain "cut into each other"
-}
-
-@test "rollcall map on several nodes: once what they have alike" {
-    need_map
-    succeeds 60 srun --ddp -N3 --ntasks-per-node=1 rollcall map
-    [ "$(grep -c '^ *task  *GPU ' "$out")" = 1 ] || explain "not one map"
-    grep -qE '^ranks? 0.* on n' "$out"
 }
 
 @test "nic=auto sets what map shows on that node; where it has no card, RC932 says so" {

@@ -376,12 +376,12 @@ UNIT_TEST(check_absent, "a node that takes no part is told so at once, and nobod
 }
 
 /* Who is there twice is for the roll call to say: the server counts entries. */
-UNIT_TEST(check_duplicates, "the same entry twice")
+UNIT_TEST(check_duplicates, "the same node twice, with another number of nodes: nobody waits for a third one")
 {
     struct server_child server = server_open((struct server_start){ .seconds = 0 });
     int one = register_node(&server, 1, 2);
 
-    two_are_answered(&server, one, register_node(&server, 1, 2));
+    two_are_answered(&server, one, register_node(&server, 1, 3));
     server_close(&server);
 }
 
