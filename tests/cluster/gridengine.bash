@@ -2,8 +2,9 @@
 # gridengine.bash - a real Grid Engine on the cluster's nodes: Debian's, which need_gridengine of tests/setup.bash
 # has unpacked in $ROLLCALL_GRIDENGINE. Sourced after helpers.bash.
 #
+#   has_grid_engine         in setup_file: leaves the file's tests out where there is none
 #   grid_engine_up          once a file: sge_qmaster on login, sge_execd on n1 to n3, two slots each; the parallel
-#                           environments mpi (two slots a host) and node (one). Skips the test where there is none.
+#                           environments mpi (two slots a host) and node (one)
 #   qsub_job QSUB-ARGUMENT...   a job script's commands are standard input; waits for the job, $status is its
 #                           exit status, and its output comes to $out.
 #
@@ -14,10 +15,14 @@
 
 sge_packages=${ROLLCALL_GRIDENGINE:-$tree/build/gridengine}/usr
 
+has_grid_engine()
+{
+    [ -z "${SERIES:-}" ] || leave_out "Grid Engine is linked with this machine's libraries, not those of Slurm $SERIES" || return
+    [ -x "$sge_packages/lib/gridengine/sge_qmaster" ] || leave_out "no Grid Engine in ${sge_packages%/usr}"
+}
+
 grid_engine_up()
 {
-    [ -z "${SERIES:-}" ] || skip "Grid Engine is linked with this machine's libraries, not those of Slurm $SERIES"
-    [ -x "$sge_packages/lib/gridengine/sge_qmaster" ] || skip "no Grid Engine in ${sge_packages%/usr}"
     sge_root=$shared/gridengine
     sge=(-e SGE_ROOT="$sge_root" -e SGE_CELL=default -e SGE_QMASTER_PORT=6444 -e SGE_EXECD_PORT=6445)
     sge_path=$sge_root/bin/lx-amd64

@@ -19,12 +19,6 @@ need_mpich()
         skip "the root folder of Slurm $SERIES has Open MPI alone"
 }
 
-# 6 has no support for Grid Engine any more (prte_info lists none).
-need_grid_engine()
-{
-    [ "${SERIES:-}" != 26.05 ] || skip "Open MPI 6 does not know Grid Engine's hosts"
-}
-
 # Of ROLLCALL_DEBUG: in how many processes the shim has set something, in this mode.
 took_part_as()
 {
@@ -158,82 +152,10 @@ assert len(found) == 2, found
 PYTHON
 }
 
-@test "MPICH's mpiexec in a job: the proxies have the library and hand nothing on" {
-    need_mpich
-    answers 'nothing count=4' 60 env LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=2 \
-        mpiexec.hydra -n 4 -ppn 2 -genv ROLLCALL off "$whoami"
-}
-
-# What Grid Engine gives a job script, on the first host of a parallel environment, and a qrsh with which
-# Open MPI starts its daemons there. -V: with the whole environment.
-grid_engine()
-{
-    mkdir -p "$shared/sge/bin/lx-amd64"
-    printf '%s 2 all.q@%s UNDEFINED\n' n1 n1 n2 n2 > "$shared/sge/hosts"
-    cat > "$shared/sge/bin/lx-amd64/qrsh" <<SCRIPT
-#!/bin/bash
-variables=()
-while :; do
-    case \$1 in
-        -V) mapfile -d '' -t variables < <(env -0) ;;
-        -*) ;;
-        *) break ;;
-    esac
-    shift
-done
-host=\$1
-shift
-exec env -u LD_PRELOAD "$minicluster" rsh "\$host" "env \$(printf '%q ' "\${variables[@]}" sh -c "\$*")"
-SCRIPT
-    chmod 755 "$shared/sge/bin/lx-amd64/qrsh"
-    { echo '#!/bin/bash' && cat; } > "$shared/sge/job"
-    chmod 755 "$shared/sge/job"
-    from=n1 attempt 60 env SGE_ROOT="$shared/sge" SGE_CELL=default ARC=lx-amd64 JOB_ID=4711 JOB_NAME=train \
-        SGE_TASK_ID=undefined SGE_TASK_FIRST=undefined SGE_TASK_LAST=undefined SGE_TASK_STEPSIZE=undefined PE=mpi \
-        PE_HOSTFILE="$shared/sge/hosts" SGE_JOB_HOSTLIST="$shared/sge/hosts" NHOSTS=2 NSLOTS=4 NQUEUES=2 QUEUE=all.q \
-        SGE_O_HOST=login SGE_O_WORKDIR=/ SGE_STDOUT_PATH=/dev/null ENVIRONMENT=BATCH REQUEST=train RESTARTED=0 \
-        "$shared/sge/job"
-}
-
-@test "a Grid Engine script is no task, the mpirun in it has four: exported before" {
-    need_grid_engine
-    grid_engine <<SCRIPT
-export LD_PRELOAD=$preload
-python $whoami
-bash -c 'exec env X=1 $whoami'
-echo ==
-mpirun -np 4 $whoami
-SCRIPT
-    sed '/^==$/,$d' "$out" > "$out.script"
-    sed -i '1,/^==$/d' "$out"
-    roll nothing "$out.script" count=2
-    everybody whoami n1=0,1 n2=2,3
-}
-
-@test "a Grid Engine script: mpirun and its daemons behind qrsh hand nothing on; -x LD_PRELOAD does it as well" {
-    need_grid_engine
-    grid_engine <<SCRIPT
-LD_PRELOAD=$preload mpirun -np 4 -x ROLLCALL=off $whoami
-SCRIPT
-    everybody nothing count=4
-    grid_engine <<SCRIPT
-mpirun -np 4 -x LD_PRELOAD=$preload $whoami
-SCRIPT
-    everybody whoami n1=0,1 n2=2,3
-}
-
-@test "MPICH's mpiexec, exported before: four ranks in a job, and in a Grid Engine script" {
+@test "MPICH's mpiexec in a job, exported before: four ranks, and the proxies hand nothing on" {
     need_mpich
     attempt 60 env LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=2 mpiexec.hydra -n 4 -ppn 2 "$whoami"
     everybody whoami n1=0,1 n2=2,3
-    grid_engine <<SCRIPT
-export LD_PRELOAD=$preload
-python $whoami
-echo ==
-mpiexec.hydra -n 4 $whoami
-SCRIPT
-    sed '/^==$/,$d' "$out" > "$out.script"
-    sed -i '1,/^==$/d' "$out"
-    roll nothing "$out.script" count=1
-    everybody whoami n1=0,1 n2=2,3
+    answers 'nothing count=4' 60 env LD_PRELOAD="$preload" salloc -N2 --ntasks-per-node=2 \
+        mpiexec.hydra -n 4 -ppn 2 -genv ROLLCALL off "$whoami"
 }
