@@ -14,36 +14,19 @@ segments()
     readelf -lW "$1"
 }
 
-@test "the plugin loads libc and nothing else" {
-    expect_same libc.so.6 "$(needed "$plugin")"
-}
-
-@test "the library loads libc and nothing else" {
-    expect_same libc.so.6 "$(needed "$library")"
-}
-
-@test "the preload loads nothing" {
-    expect_same "" "$(needed "$preload")"
-    expect_same "" "$(needed "$pins")"
-    expect_same "" "$(needed "$lookup")"
-}
-
-@test "the command loads libc and nothing else" {
-    expect_same libc.so.6 "$(needed "$command")"
-}
-
-# hwloc is for `rollcall map`: what is loaded into others, and what each task starts, does without.
-@test "the program that draws the map, and no other, loads hwloc" {
-    expect_same "$(printf '%s\n' libc.so.6 libhwloc.so.15)" "$(needed "$mapper")"
-    for object in "$plugin" "$preload" "$pins" "$lookup" "$library" "$command" "$asker" "$prefix/libexec/rollcall/rollcall-exchange"; do
-        run needed "$object"
-        [[ $output != *hwloc* ]]
-    done
-}
+exchange=$prefix/libexec/rollcall/rollcall-exchange
+all=("$plugin" "$preload" "$pins" "$lookup" "$library" "$command" "$asker" "$exchange" "$mapper")
 
 # libpmix comes and goes with the launcher's environment: it is opened where it is needed.
-@test "the program that asks PMIx loads libc and nothing else" {
-    expect_same libc.so.6 "$(needed "$asker")"
+@test "plugin, library and programs load libc and nothing else, but for the map's, which loads hwloc" {
+    for object in "$plugin" "$library" "$command" "$asker" "$exchange"; do
+        expect_same libc.so.6 "$(needed "$object")"
+    done
+    expect_same "$(printf '%s\n' libc.so.6 libhwloc.so.15)" "$(needed "$mapper")"
+}
+
+@test "what is preloaded loads nothing" {
+    expect_same "" "$(needed "$preload")$(needed "$pins")$(needed "$lookup")"
 }
 
 soname()
@@ -61,48 +44,30 @@ soname()
     [ ! -L "$plugin" ]
 }
 
-@test "no object has a search path of its own" {
-    for object in "$plugin" "$preload" "$pins" "$lookup" "$library" "$command" "$asker" "$mapper"; do
-        run dynamic "$object"
-        [[ $output != *RPATH* && $output != *RUNPATH* ]]
-    done
-}
-
-@test "no object relocates its code" {
-    for object in "$plugin" "$preload" "$pins" "$lookup" "$library" "$command" "$asker" "$mapper"; do
-        run dynamic "$object"
-        [[ $output != *TEXTREL* ]]
-    done
-}
-
-@test "no object has a stack that can be executed" {
-    for object in "$plugin" "$preload" "$pins" "$lookup" "$library" "$command" "$asker" "$mapper"; do
+@test "no object has a search path, relocates its code, or has a stack or segment that can be written and executed" {
+    for object in "${all[@]}"; do
+        echo "$object"
+        run -1 grep -E 'RPATH|RUNPATH|TEXTREL' <(dynamic "$object")
         segments "$object" | grep -qE 'GNU_STACK.* RW +0x'
-    done
-}
-
-@test "no object has a segment that can be written and executed" {
-    for object in "$plugin" "$preload" "$pins" "$lookup" "$library" "$command" "$asker" "$mapper"; do
-        run segments "$object"
-        [[ ! $output =~ LOAD[^$'\n']*RWE ]]
+        run -1 grep -E 'LOAD.*RWE' <(segments "$object")
     done
 }
 
 @test "every object binds at start and makes its tables read-only" {
-    for object in "$plugin" "$preload" "$pins" "$lookup" "$library" "$command" "$asker" "$mapper"; do
+    for object in "${all[@]}"; do
         segments "$object" | grep -q GNU_RELRO
         dynamic "$object" | grep -qE '\(FLAGS_1\).*NOW|BIND_NOW'
     done
 }
 
 @test "the programs are position-independent" {
-    for object in "$command" "$asker" "$mapper"; do
+    for object in "$command" "$asker" "$exchange" "$mapper"; do
         readelf -hW "$object" | grep -q 'Type: *DYN'
     done
 }
 
 @test "plugin, library and programs have a stack protector, the preload has none" {
-    for object in "$plugin" "$library" "$command" "$asker" "$mapper"; do
+    for object in "$plugin" "$library" "$command" "$asker" "$exchange" "$mapper"; do
         wanted "$object" | grep -qx __stack_chk_fail
     done
     run wanted "$preload"
@@ -117,7 +82,7 @@ soname()
 }
 
 @test "no object holds a folder of the machine that it was built on" {
-    for object in "$plugin" "$preload" "$pins" "$lookup" "$library" "$command" "$asker" "$mapper"; do
+    for object in "${all[@]}"; do
         strip --strip-debug -o "$BATS_TEST_TMPDIR/stripped" "$object"
         run grep -cF "$top" "$BATS_TEST_TMPDIR/stripped"
         [ "$output" = 0 ]
