@@ -55,21 +55,6 @@ alike()
     # its store servers stay for some seconds: the next test waits for their end
 }
 
-@test "neither a server nor PMIx: one line from each rank, at once" {
-    succeeds 60 srun --mpi=none -N2 -n4 python -c '
-import rollcall
-try:
-    rollcall.nccl_unique_id()
-except rollcall.Error as error:
-    print(error.code, error)'
-    [ "$(grep -cE '^5 RC616: rank [0-3]: rollcall_nccl_unique_id: no way to the other tasks: there is no rendezvous server ' "$out")" -eq 4 ] ||
-        explain 'not four lines'
-    # on one node nothing is needed
-    attempt 60 srun --mpi=none -N1 -n3 python "$ring" 1
-    alike 3
-    nothing_remains
-}
-
 @test "rank 0 comes late, or never" {
     # nobody waits for a time: rank 0 comes when another one says that it is about to ask
     attempt 60 srun --ddp -N2 -n2 sh -c '
@@ -84,6 +69,7 @@ except rollcall.Error as error:
         [ "$SLURM_PROCID" -ne 0 ] || exit 0
         exec python -c "import rollcall; rollcall.nccl_unique_id(timeout=1)"'
     said 'Timeout: RC617: rank 1: rollcall_nccl_unique_id: rank 0 has not called it within 1 s; '
+    nothing_remains
 }
 
 # gathers COUNT LAUNCH...: every one of so many ranks has what all of them say

@@ -18,11 +18,12 @@ print(version("lightning"), version("pytorch_lightning"))'
 }
 
 # bats test_tags=all
-@test "L1, L2, L5: mpirun, pytorch_lightning, Fabric, torchrun" {
+@test "L1, L2, L4, L5: mpirun, its own workers, pytorch_lightning, Fabric, torchrun" {
     batch 150 -N2 --ntasks-per-node=2 \
         <<< "mpirun -np 4 --map-by ppr:2:node rollcall exec -- python $programs/lit.py"
     everybody ranks world=4 nodes=2
     from=n1 trains 150 mpirun "${over_rsh[@]}" -np 4 rollcall exec -- python "$programs/lit.py"
+    trains 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
     trains 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
         python "$programs/lit.py" --package pytorch_lightning
     trains 150 salloc -N2 --ntasks-per-node=2 \
@@ -30,8 +31,7 @@ print(version("lightning"), version("pytorch_lightning"))'
     trains 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 torchrun "$programs/lit.py"
 }
 
-@test "L3, L4: srun --ddp without --ntasks-per-node; Lightning starts its own workers" {
+@test "L3: srun --ddp without --ntasks-per-node" {
     trains 150 srun --ddp -N2 -n4 -c2 python "$programs/lit.py"
     [ "$(grep -c 'environment=SLURMEnvironment' "$out")" -eq 4 ]
-    trains 150 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 python "$programs/lit.py"
 }
