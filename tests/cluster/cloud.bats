@@ -48,8 +48,8 @@ vertex_gpus()
 kubeflow_v1()
 {
     printf '%s\n' KUBERNETES_SERVICE_HOST=10.96.0.1 PYTHONUNBUFFERED=1 MASTER_ADDR=n1 MASTER_PORT=23456 \
-        PET_MASTER_ADDR=n1 PET_MASTER_PORT=23456 RANK="$1" WORLD_SIZE=4 PET_NODE_RANK="$1" PET_NNODES=2 \
-        PET_NPROC_PER_NODE=2
+        PET_MASTER_ADDR=n1 PET_MASTER_PORT=23456 RANK="$1" WORLD_SIZE=2 PET_NODE_RANK="$1" PET_NNODES=2 \
+        PET_NPROC_PER_NODE=1
 }
 
 kubeflow_v2()
@@ -79,7 +79,6 @@ sagemaker()
 }
 
 @test "M6: Kubeflow PyTorchJob, one process a pod: torchrun without arguments, by the preload" {
-    one_process() { kubeflow_v1 "$1" | sed 's/WORLD_SIZE=4/WORLD_SIZE=2/; s/PER_NODE=2/PER_NODE=1/'; }
-    on_both 60 one_process env LD_PRELOAD="$preload" torchrun "$programs/torchrun_train.py"
+    on_both 60 kubeflow_v1 env LD_PRELOAD="$preload" torchrun "$programs/torchrun_train.py"
     everybody ranks n1=0 n2=1
 }

@@ -42,23 +42,17 @@ abci()
     grep -c 'worker_vars=none' "$out" | grep -qx 4
 }
 
-# nodes_are HOST...: these hosts, in this order, have one task each, and MASTER_ADDR is an address of the first.
-nodes_are()
-{
-    succeeded
-    sed -n 's/^ROLL //p' "$out" | jq -s -e '
-        sort_by(.id.NODE_RANK) | map(.host) == $ARGS.positional and
-        map(.id.NODE_RANK) == [range(length) | tostring] and map(.master_here) == [range(length) | . == 0] and
-        (map([.id.MASTER_ADDR, .id.MASTER_PORT]) | unique | length) == 1 and
-        (map(.id | has("RANK") or has("LOCAL_RANK")) | any | not)' --args "$@" || explain "nodes are not $*"
-}
-
 @test "M1: no GPUs, launcher mode is asked for; a host file without the node that the job script runs on" {
     qsub_job -pe node 3 <<SCRIPT
 awk 'NR > 1 { print \$1 }' \$PE_HOSTFILE > $shared/hostfile
 mpirun --hostfile $shared/hostfile -np 2 rollcall exec --ddp=launcher -- $whoami
 SCRIPT
-    nodes_are n2 n3
+    succeeded
+    # in this order, with one task each, and MASTER_ADDR is an address of the first
+    sed -n 's/^ROLL //p' "$out" | jq -s -e '
+        sort_by(.id.NODE_RANK) | map(.host) == ["n2", "n3"] and map(.id.NODE_RANK) == ["0", "1"] and
+        map(.master_here) == [true, false] and (map([.id.MASTER_ADDR, .id.MASTER_PORT]) | unique | length) == 1 and
+        (map(.id | has("RANK") or has("LOCAL_RANK")) | any | not)' || explain "nodes are not n2 n3"
 }
 
 @test "mpirun starts its daemons with qrsh -inherit" {

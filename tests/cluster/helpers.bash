@@ -348,13 +348,6 @@ unsaid()
     ! grep -qE -e "$1" "$err" "$out" || explain "somebody said '$1'"
 }
 
-# How many different values of REGEX's matches there are more than once: GLOBAL_RANKs of Lightning.
-twice()
-{
-    # -a: processes that write at once may leave a byte that is no text
-    cat "$out" "$err" | grep -aoE "$1" | sort | uniq -d | wc -l
-}
-
 # batch SECONDS SBATCH-ARGUMENT...: a batch script's commands are standard input; waits for the job, $status
 # is its exit status, and its output comes to $out.
 batch()
