@@ -308,32 +308,39 @@ print(os.path.dirname(os.path.dirname(u.find_spec("torch").origin)))') || return
     done
 }
 
-# Installed, they would bring a mail server, a user and daemons that start with the machine; so only what
-# their programs are linked with is.
-need_gridengine()
+# setup_unpack FOLDER NEEDED PACKAGE...: Debian's packages for amd64 there, unpacked and not installed; what their programs
+# are linked with (NEEDED, blanks between) is.
+setup_unpack()
 {
-    local folder package
-    export ROLLCALL_GRIDENGINE=${ROLLCALL_GRIDENGINE:-$ROLLCALL_TOP/build/gridengine}
+    local folder=$1 needed=$2 package
+    shift 2
 
-    [ ! -x "$ROLLCALL_GRIDENGINE/usr/lib/gridengine/sge_qmaster" ] || return 0
+    [ ! -d "$folder" ] || return 0
     if ! command -v apt-get > /dev/null || [ "$(dpkg --print-architecture 2> /dev/null)" != amd64 ]; then
-        setup_say "this is not Debian on amd64: Grid Engine is not run"
+        setup_say "this is not Debian on amd64: $1 is not tried"
         return 1
     fi
-    folder=$ROLLCALL_GRIDENGINE.new
-    rm -rf --one-file-system "$folder"
-    mkdir -p "$folder" && setup_update || return 1
-    (cd "$folder" && apt-get -qq -o APT::Sandbox::User= download \
-        gridengine-master gridengine-exec gridengine-client gridengine-common >&2) || {
-        setup_say "apt-get has no Grid Engine: it is not run"
+    rm -rf --one-file-system "$folder.new"
+    mkdir -p "$folder.new" && setup_update || return 1
+    (cd "$folder.new" && apt-get -qq -o APT::Sandbox::User= download "$@" >&2) || {
+        setup_say "apt-get has no $1: it is not tried"
         return 1
     }
-    need_packages libdb5.3 libhwloc15 libjemalloc2 libmunge2 libssl3 libtirpc3 || return 1
-    for package in "$folder"/*.deb; do
-        dpkg-deb --extract "$package" "$folder" && rm "$package" || return 1
+    # shellcheck disable=SC2086 # a list of words
+    need_packages $needed || return 1
+    for package in "$folder.new"/*.deb; do
+        dpkg-deb --extract "$package" "$folder.new" && rm "$package" || return 1
     done
-    rm -rf --one-file-system "$ROLLCALL_GRIDENGINE"
-    mv -T "$folder" "$ROLLCALL_GRIDENGINE"
+    mv -T "$folder.new" "$folder"
+}
+
+# Installed, they would bring a mail server, a user and daemons that start with the machine.
+need_gridengine()
+{
+    export ROLLCALL_GRIDENGINE=${ROLLCALL_GRIDENGINE:-$ROLLCALL_TOP/build/gridengine}
+
+    setup_unpack "$ROLLCALL_GRIDENGINE" 'libdb5.3 libhwloc15 libjemalloc2 libmunge2 libssl3 libtirpc3' \
+        gridengine-master gridengine-exec gridengine-client gridengine-common
 }
 
 # A release whose bootstrap protocol tests/cluster/programs/unique_id.py speaks. Not installed: it is found where a
@@ -374,35 +381,19 @@ PYTHON
 }
 
 # Installed, they would drive out gcc-multilib, which the 32-bit tests need; and gcc finds its parts from where it is.
+# gcc-12 brings what they are linked with.
 need_cross()
 {
-    local folder machine debian package packages=()
+    local machine debian packages=()
     export ROLLCALL_CROSS=${ROLLCALL_CROSS:-$ROLLCALL_TOP/build/cross}
 
-    [ ! -d "$ROLLCALL_CROSS" ] || return 0
-    if ! command -v apt-get > /dev/null || [ "$(dpkg --print-architecture 2> /dev/null)" != amd64 ]; then
-        setup_say "this is not Debian on amd64: nothing is built for other machines"
-        return 1
-    fi
     for machine in aarch64 powerpc64le riscv64; do
         debian=${machine/aarch64/arm64}
         debian=${debian/powerpc64le/ppc64el}
         packages+=({gcc,cpp}-12-"$machine"-linux-gnu binutils-"$machine"-linux-gnu
             {libc6,libc6-dev,linux-libc-dev,libgcc-s1,libgcc-12-dev}-"$debian"-cross)
     done
-    folder=$ROLLCALL_CROSS.new
-    rm -rf --one-file-system "$folder"
-    mkdir -p "$folder" && setup_update || return 1
-    (cd "$folder" && apt-get -qq -o APT::Sandbox::User= download "${packages[@]}" >&2) || {
-        setup_say "apt-get has no gcc 12 for other machines: nothing is built for them"
-        return 1
-    }
-    # what they are linked with; gcc-12 brings the rest
-    need_packages gcc-12 || return 1
-    for package in "$folder"/*.deb; do
-        dpkg-deb --extract "$package" "$folder" && rm "$package" || return 1
-    done
-    mv -T "$folder" "$ROLLCALL_CROSS"
+    setup_unpack "$ROLLCALL_CROSS" gcc-12 "${packages[@]}"
 }
 
 # Packages that a build with every part needs.

@@ -25,16 +25,6 @@ setup_file()
     }
 }
 
-# need_qemu: $qemu, Debian's static one, unpacked and not installed: that would change which programs this machine runs
-need_qemu()
-{
-    qemu=$top/build/qemu/usr/bin/qemu-aarch64-static
-    [ ! -x "$qemu" ] || return 0
-    mkdir -p "$top/build/qemu"
-    (cd "$top/build/qemu" && apt-get -qq -o APT::Sandbox::User= download qemu-user-static &&
-        dpkg-deb --extract qemu-user-static_*.deb . && rm qemu-user-static_*.deb)
-}
-
 # in_folder CMD...: in $root, with the wheels in /mnt; what is written is in memory. In a user namespace, whose kernel
 # has a table of its own of who runs what (binfmt_misc, from Linux 6.7 on), with $qemu for aarch64, if that is set.
 in_folder()
@@ -144,6 +134,7 @@ globals()
 @test "Debian 13 for aarch64: the same, run by qemu" {
     unshare --user --map-root-user --mount mount -t binfmt_misc none /proc/sys/fs/binfmt_misc ||
         skip 'this kernel has no binfmt_misc for each user namespace (Linux 6.7)'
-    need_qemu
-    used trixie:arm64
+    # installed, it would change which programs this machine runs
+    setup_unpack "$top/build/qemu" '' qemu-user-static
+    qemu=$top/build/qemu/usr/bin/qemu-aarch64-static used trixie:arm64
 }
