@@ -230,28 +230,6 @@ def test_stamp_and_another_launcher(core, which):
     assert not wrong, f"{len(wrong)} of {len(todo)}:\n" + "\n".join(wrong[:40])
 
 
-@st.composite
-def pairs(draw):
-    which = draw(st.sampled_from(sorted(GOOD)))
-    names = sorted({*(n for n in GOOD[which][0].env if n.startswith(OWN)), *FURTHER, *markers()})
-    values = st.sampled_from([v for v in hostile.VALUES if v not in hostile.LARGE])
-    bad = {draw(st.sampled_from(names)): draw(values), draw(st.sampled_from(names)): draw(values)}
-    return which, bad, draw(st.booleans())
-
-
-@seed(SEED)
-@settings(max_examples=600, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-@given(pairs())
-@example(("block", {"ROLLCALL_SCOPE": "slurm:42.0/1/worker/29512 slurm:41.0", "FLUX_TASK_RANK": "x"}, True))
-def test_two_variables(core, pair):
-    which, change, in_child = pair
-    task, argv = GOOD[which]
-    env = {name: value for name, value in {**task.env, **change}.items() if value is not None}
-    answer, = core.ask([send(task, argv, env, task.pid + in_child)])
-    problem = answered(answer)
-    assert not problem, f"{which}: {change}, child {in_child}: {problem}; {answer}"
-
-
 def mutated(draw, value):
     """A few edits, as a hand or a broken script makes them."""
     text = list(value)
@@ -298,50 +276,3 @@ def test_edited_variable(core, edit):
     good, answer = core.ask([send(task, argv, task.env), send(task, argv, env)])
     problem = None if value == task.env[name] else check(good, answer, task, name, value, env)
     assert not problem, f"{which}: {name}={value!r}: {problem}; {answer}"
-
-
-@seed(SEED)
-@settings(max_examples=250, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-@given(st.lists(st.tuples(st.sampled_from(sorted({*EDITED, *FURTHER, "OMPI_COMM_WORLD_SIZE", "OMPI_MCA_orte_num_nodes"})),
-                          st.sampled_from(hostile.VALUES)), max_size=25),
-       st.lists(st.binary(max_size=30).map(lambda b: b.replace(b"\0", b"")), max_size=8),
-       st.sampled_from(("", "c", "i", "x", "cx", "ix")))
-def test_any_environment(core, variables, entries, flags):
-    """Whatever the environment: an answer, in time, and never half a family or an empty value."""
-    block_of = [f"{name}={value}".encode("utf-8", "surrogateescape") for name, value in variables if value is not None]
-    answer, = core.ask([request(block_of + entries, ["python", "t.py"], None, 5, (32768, 60999), flags)])
-    if answer["status"] == "usage":
-        return
-    one_plan(answer)
-    assert answer["nanoseconds"] < 5 * SLOW
-    given_names = {name for action, name, *_ in answer["plan"] if action in ("set", "keep")}
-    if answer["mode"] == "worker" and not answer["stamped"]:
-        assert given_names >= {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "GROUP_RANK",
-                               "GROUP_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}
-    elif answer["mode"] in ("none", "torchrun"):
-        assert not answer["plan"]
-
-
-@pytest.mark.parametrize("count", [0, 1, 511, 512, 513, 4095, 4096, 4097, 100000])
-def test_many_variables(core, count):
-    """The identity is found after any number of other variables, and in a block without any."""
-    task, argv = GOOD["block"]
-    good, = core.ask([send(task, argv, task.env)])
-    others = {f"VARIABLE_{i}": str(i) for i in range(count)}
-    answer, = core.ask([send(task, argv, {**others, **task.env})])
-    assert answer["identity"] == good["identity"] and answer["plan"] == good["plan"]
-    for env in (None, {}):
-        nothing, = core.ask([request(env, None)])
-        assert nothing["mode"] == "none" and nothing["launcher"] is None
-
-
-def test_strange_entries(core):
-    """No '=', a leading '=', names twice (the first counts, as in getenv), names that only begin like ours."""
-    task, argv = GOOD["block"]
-    good, = core.ask([send(task, argv, task.env)])
-    entries = [b"SLURM_PROCID", b"=SLURM_PROCID=3", b"SLURM_PROCI=3", b"SLURM_PROCID2=3", b"slurm_procid=3", b"", b"=",
-               b"\xff\xfe=\x80", b"A" * 2048 + b"=1", b"RAN=1", b"RANK_X=1"]
-    mine = [f"{k}={v}".encode() for k, v in task.env.items()]
-    for block_of in (entries + mine, mine + entries, mine + [b"SLURM_PROCID=3", b"SLURM_NTASKS=9"]):
-        answer, = core.ask([request(block_of, argv, None, task.pid, (32768, 60999))])
-        assert answer["identity"] == good["identity"] and answer["plan"] == good["plan"]
