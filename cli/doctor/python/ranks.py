@@ -175,6 +175,20 @@ def lightning_by_mpirun(job, step):
         return
 
 
+BY_NODE = re.compile(r"\b(RANK|WORLD_SIZE)=[\"']?\$\{?(SLURM_NODEID|SLURM_NNODES|SLURM_JOB_NUM_NODES)\b")
+
+
+def by_node(job, steps, report):
+    """RANK=$SLURM_NODEID or WORLD_SIZE=$SLURM_NNODES for several tasks a node."""
+    tasks = max((step.srun_tasks() for step in steps.all if step.launch.kind == "python"), default=0)
+    for line, number in job.lines + job.inner if tasks else ():
+        found = BY_NODE.search(line)
+        # a batch shell expands RANK too early: D515
+        if found and (found.group(1) != "RANK" or (line, number) in job.inner or "srun" in line[:found.start()]):
+            report("D512", job.path, number, "%s=$%s, but %d tasks a node" % (*found.groups(), tasks),
+                   "%s=$%s" % (found.group(1), "SLURM_PROCID" if found.group(1) == "RANK" else "SLURM_NTASKS"))
+
+
 def option_without_srun(job, report):
     """#SBATCH --ddp in a job whose tasks mpirun starts."""
     if "ddp" not in job.options or any(command.srun is not None for command in job.commands):
@@ -283,6 +297,7 @@ def check_program(program, report):
 
 def check_job(job, steps, report):
     option_without_srun(job, report)
+    by_node(job, steps, report)
     for program, line in job.behind_exec:
         report("D536", job.path, line, "rollcall exec is in front of %s" % program,
                "%s rollcall exec -- COMMAND" % program)
