@@ -2,6 +2,7 @@
 """script.py - a job script by itself: what sbatch or bash does not take, what its shell expands too early, an srun that
 is forgotten, and signals.
 """
+import difflib
 import os
 import re
 
@@ -10,11 +11,13 @@ from job import HELPERS, MODES
 from launch import SERVERS
 from ranks import INIT, MISSPELT, starts_workers
 from shell import unquoted
-from words import SIZES, bash_refuses, interpreter
+from words import KNOWN, SIZES, bash_refuses, interpreter
 
 VARIABLE = re.compile(r"(?<!\\)\$(\{?[A-Za-z_]\w*|\()")
 # what these say is a text: sbatch takes it as it is
 TEXTS = {"job-name", "comment", "mail-user", "wckey", "export"}
+# beginnings of several options, which sbatch refuses
+BEGINS = {"dpp": "ddp", "gpu": "gpus", "node": "nodes", "cpus": "cpus-per-task", "cpu": "cpus-per-task"}
 
 
 def refused(job, report):
@@ -48,11 +51,28 @@ def directive_variables(job, report):
                        "#SBATCH --%s=NUMBER, or sbatch --%s=%s %s" % (name, name, value, job.path.split("/")[-1]))
 
 
+def meant(name):
+    """The option that a name was meant to be; None where it may be a plugin's, or is right."""
+    if name in KNOWN:
+        return None
+    dashed = name.replace("_", "-")
+    close = [dashed] if dashed in KNOWN else difflib.get_close_matches(name, sorted(KNOWN), 1, 0.85)
+    return close[0] if close else BEGINS.get(name)
+
+
 MPI_TYPE = re.compile(r"^mi(x(_v\d)?|2)?$")  # what is left of -pmix and -pmi2
 
 
 def options(job, report):
-    """srun --ddp worker, whose mode is taken for the command; srun -pmix, which asks for a partition."""
+    """Names that Slurm does not have; srun --ddp worker, whose mode is taken for the command; srun -pmix, which asks
+    for a partition."""
+    rows = [(row.line, row.options, "sbatch") for row in job.given]
+    rows += [(command.line, command.srun, "srun") for command in job.commands if command.srun]
+    for line, names, program in rows:
+        for name in names:
+            right = meant(name)
+            if right:
+                report("D522", job.path, line, "--%s: %s has no such option" % (name, program), "--" + right)
     for command in job.commands:
         srun, word = command.srun or {}, command.words[0]
         partition = srun.get("partition", "")

@@ -72,10 +72,33 @@ FLAGS = {"exclusive", "overlap", "exact", "label", "unbuffered", "pty", "no-kill
          "no-container-mount-home", "container-remap-root", "no-container-remap-root", "container-writable",
          "container-readonly", "no-container-entrypoint", "container-entrypoint", "multi-prog", "disable-status",
          "propagate", "send-libs", "interactive", "external-launcher", "parsable", "wait", "reboot", "get-user-env",
-         "ignore-pbs", "no-bell", "bell", "no-shell", "resv-ports", "whole", "stepmgr"}
+         "ignore-pbs", "no-bell", "bell", "no-shell", "overlap", "resv-ports", "whole", "stepmgr"}
 
-ALIASES = {"tasks-per-node": "ntasks-per-node"}
+
+# Those that take a value.
+NAMES = set("""
+    account accel-bind acctg-freq array batch bb bbf bcast begin chdir cluster-constraint clusters comment compress
+    constraint container container-id core-spec cores-per-socket cpu-bind cpu-freq cpus-per-gpu cpus-per-task
+    deadline delay-boot dependency distribution epilog error exclude export export-file extra extra-node-info gid
+    gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags het-group help hint input
+    job-name jobid kill-command kill-on-invalid-dep licenses mail-type mail-user mcs-label mem mem-bind mem-per-cpu
+    mem-per-gpu mincpus mpi msg-timeout network nice nodefile nodelist nodes ntasks ntasks-per-core ntasks-per-gpu
+    ntasks-per-node ntasks-per-socket ntasks-per-tres open-mode oom-kill-step output partition power prefer priority
+    profile prolog qos relative reservation segment signal slurmd-debug sockets-per-node switches task-epilog
+    task-prolog thread-spec threads threads-per-core time time-min tmp tree-width tres-bind tres-per-task uid umask
+    usage version wait-all-nodes wckey wrap x11 pack-group het-job cpu_bind mem_bind workdir ntasks-per-board
+    consolidate-segments spread-segments mincores minsockets minthreads gpu_bind
+""".split())
+KNOWN = NAMES | FLAGS
 NUMBER = re.compile(r"^[0-9]{1,9}$")
+ALIASES = {"tasks-per-node": "ntasks-per-node"}
+
+
+def whole_name(name):
+    """The option that an abbreviation means, as getopt reads it; the name itself where it is none."""
+    name = ALIASES.get(name, name)
+    found = [known for known in KNOWN if known.startswith(name)] if name and name not in KNOWN else []
+    return found[0] if len(found) == 1 else name
 
 
 class Options(dict):
@@ -90,7 +113,8 @@ def read_option(word):
     """(name, value) of a word that begins with -; the value is None where it may be the next word."""
     if word.startswith("--"):
         name, sign, value = word[2:].partition("=")
-        return ALIASES.get(name, name), value if sign or name in FLAGS else None
+        name = whole_name(name)
+        return name, value if sign or name in FLAGS else None
     letter, value = word[1], word[2:]
     name = SHORT.get(letter, letter)
     if letter in SHORT_FLAGS:
