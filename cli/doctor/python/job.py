@@ -247,13 +247,23 @@ class Job:
             for group in groups:
                 given = Options(options, **{"het-group": group} if group else {})
                 if "multi-prog" in options and rest:
-                    self.lost.append((rest[0], "--multi-prog reads", number))
+                    self.start_each(rest[0], given, number, depth)
                 elif rest and rest[0].startswith("$"):  # there may be more options in it
                     self.commands.append(Launch(rest, given, number, self))
                     self.lose(rest[0], number)
                 else:
                     self.start(rest, given, number, depth + 1)
         self.is_part = False
+
+    def start_each(self, name, options, number, depth):
+        """--multi-prog's file: each line has tasks and what they start. How many of these a node has is not known."""
+        text = self.text_named(name)
+        commands = Reader(text or "").read()
+        if text is None:
+            self.lost.append((name, "--multi-prog reads", number))
+        for command in commands:
+            several = {} if len(commands) == 1 else {"nodes": "", "ntasks": "", "ntasks-per-node": ""}
+            self.start(command.words[1:], Options(options, **several), number, depth + 1)
 
     def start_function(self, name, srun, number, depth):
         """A function of the script that srun starts in a shell of its own, not where it is defined."""

@@ -2,12 +2,13 @@
 """layout.py - what contradicts each other in a step: its tasks, GPUs and cores, the launcher's own numbers, and what
 the script does with them.
 """
+import os
 import re
 
 from frameworks import FABRICS, TRAINERS, devices
 from launch import SERVERS
 from ranks import INIT
-from source import literal
+from source import Unreadable, literal, text_of
 from words import counted
 
 
@@ -54,20 +55,37 @@ def torchrun_numbers(step):
                  "--nproc_per_node=%d" % layout.gpus_per_node)
 
 
+CONFIGURATION = os.path.join("~", ".cache", "huggingface", "accelerate", "default_config.yaml")
 # with more than one machine accelerate takes its own numbers, and none of rollcall's
 OWN_NUMBERS = ("num_machines", "num_processes", "machine_rank", "main_process_ip", "config_file")
 
 
+def configured_rank(step):
+    """The machine rank of accelerate's configuration, which all nodes read; None where there is none."""
+    name = step.launch.options.get("config_file")
+    path = os.path.join(step.launch.command.folder or "", name) if name else os.path.expanduser(CONFIGURATION)
+    try:
+        found = re.search(r"^machine_rank: *(\d+)", text_of(path), re.M)
+    except Unreadable:
+        if name:
+            step.job.lose(name, step.line)
+        return "" if name else None
+    return found.group(1) if found else None
+
+
 def machine_ranks(step):
-    """accelerate launch on several nodes: each has to be told which one it is, not by a configuration that all read."""
+    """accelerate launch on several nodes: each has to be told which one it is."""
     launch, nodes = step.launch, step.srun_nodes
     options = launch.options
     if launch.kind != "accelerate" or not nodes:
         return
-    if options.get("machine_rank") == "0":
-        step.say("D512", "--machine_rank 0 on all %d nodes" % nodes, step.cure(without=OWN_NUMBERS))
-    elif "num_machines" in options and "machine_rank" not in options and not launch.is_open() and \
-            "$" not in options.get("config_file", "") and options.get("rdzv_backend", "static") == "static":
+    given = options.get("machine_rank") or configured_rank(step)
+    if given == "0":
+        step.say("D512", "%s 0 on all %d nodes" % (
+            "--machine_rank" if "machine_rank" in options else "the configuration has machine_rank:", nodes),
+            step.cure(without=OWN_NUMBERS))
+    elif given is None and "num_machines" in options and not launch.is_open() and \
+            options.get("rdzv_backend", "static") == "static":
         step.say("D512", "accelerate has no --machine_rank, on %d nodes" % nodes, step.cure(without=OWN_NUMBERS))
 
 
