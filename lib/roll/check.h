@@ -16,20 +16,7 @@
 #include "base/message.h"
 #include "roll/roll.h"
 
-/* The place of a finding that is none: the node itself has said that its tasks are not going to start. */
-enum { RC_BLAMED_BY_ITSELF = 255 };
-
-struct rc_blamed {
-    unsigned finding; /* its place among the findings */
-    char *name;       /* as the launcher lists it, so that its options take it */
-};
-
-/* Zero it to begin, rc_blame_free to end. */
-struct rc_blame {
-    struct rc_blamed *list; /* one for each finding and node */
-    size_t count;
-};
-
+/* Frees what a roll call has added. */
 void rc_blame_free(struct rc_blame *blame);
 
 /* Bytes of an arena that has room for the findings of any entries. */

@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 #include "base/message.h"
-#include "roll/check.h"
 #include "roll/names.h"
+#include "roll/roll.h"
 
 #define RC_ONE_LAUNCHER "start all tasks with one launcher, and unset what a script exports of another's variables"
 

@@ -167,3 +167,19 @@ const char *rc_answer_write(const struct rc_answer *answer, struct rc_arena *are
 /* Reads an answer; texts of findings are copied into the arena, others are slices of the text. A finding whose id this
  * rollcall does not have is left out. False, with *answer untouched, if it is none or does not fit. */
 bool rc_answer_read(struct rc_str text, struct rc_answer *answer, struct rc_arena *arena);
+
+/* Whom the roll call (check.h) blames for what it finds. */
+
+/* The place of a finding that is none: the node itself has said that its tasks are not going to start. */
+enum { RC_BLAMED_BY_ITSELF = 255 };
+
+struct rc_blamed {
+    unsigned finding; /* its place among the findings */
+    char *name;       /* as the launcher lists it, so that its options take it */
+};
+
+/* Zero it to begin, rc_blame_free to end. */
+struct rc_blame {
+    struct rc_blamed *list; /* one for each finding and node */
+    size_t count;
+};
