@@ -64,7 +64,7 @@ static void add_row(struct table *table, const struct rc_member *member, size_t 
     const struct rc_roll *roll = member->roll;
 
     rc_namer_reset(namer);
-    table_text(table, PAINT_NONE, numbers_of(rc_name_nodes(namer, member, count)));
+    table_text(table, PAINT_NONE, numbers_of(rc_name_numbers(namer, "node", member, count)));
     table_text(table, PAINT_NONE, rc_name_hosts(namer, member, count));
     table_text(table, PAINT_NONE, numbers_of(rc_name_tasks(namer, member, count)));
     table_cell(table, PAINT_NONE, roll->mode, 0);
@@ -84,7 +84,7 @@ static int print_nodes(const struct roster *roster)
     bool *done = calloc(roster->count, sizeof(*done));
     struct rc_namer namer = { .host = calloc(roster->count, sizeof(*namer.host)) };
     uint32_t port = 0;
-    size_t ranges = 1;
+    size_t ranges = roster->count + 1;
 
     for (size_t i = 0; i < roster->count; i++) {
         ranges += rc_str_pieces(roster->roll[i].tasks, ',');
@@ -101,7 +101,7 @@ static int print_nodes(const struct roster *roster)
             if (done[j] || !is_alike(&roster->roll[i], &roster->roll[j]))
                 continue;
             done[j] = true;
-            member[alike++] = (struct rc_member){ .roll = &roster->roll[j] };
+            member[alike++] = (struct rc_member){ .roll = &roster->roll[j], .number = roster->roll[j].node };
         }
         if (alike)
             add_row(&table, member, alike, port, &namer);

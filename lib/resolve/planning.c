@@ -181,8 +181,6 @@ void rc_planning_unset_numbers(struct rc_result *result, bool with_agents, const
             rc_plan_unset(result, numbers[i].name, reason);
 }
 
-}
-
 /* The user's own value that works, or ours. */
 static void set_master_names(struct rc_result *result)
 {

@@ -380,7 +380,7 @@ const char *rc_name_groups(struct rc_namer *namer, const struct rc_group *group,
 
     for (size_t i = 0; i < groups && i < RC_GROUPS_SHOWN; i++) {
         struct rc_str text = group[i].member->text;
-        const char *value = by_number ? rc_format_number(&namer->text, group[i].member->number)
+        const char *value = by_number ? rc_format(&namer->text, "%u", group[i].member->number)
                             : text.p  ? rc_name_value(namer, text)
                                       : "unset";
         const char *tasks = rc_name_tasks(namer, group[i].member, group[i].count);

@@ -99,8 +99,8 @@ static bool open_server(void)
         struct rc_server *own;
 
         close(ends[1]);
-        own = rc_server_create(listener, server.token);
-        _exit(!own || rc_server_run(own, SECONDS, ends[0], decide_answer, &verdict) < 0);
+        own = rc_server_create(listener, ends[0], server.token);
+        _exit(!own || rc_server_run(own, SECONDS, decide_answer, &verdict) < 0);
     }
     close(listener);
     close(ends[0]);
