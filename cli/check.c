@@ -43,11 +43,11 @@ static struct rc_str network_of(const struct rc_roll *roll)
     return rc_str_split(roll->place, ' ', &name);
 }
 
-/* Whether two nodes say the same, but for their own names and ranks. */
+/* Whether two nodes say the same, or nothing, but for their own names and ranks. */
 static bool is_alike(const struct rc_roll *a, const struct rc_roll *b)
 {
-    return rc_str_eq(a->mode, b->mode) && rc_str_eq(network_of(a), network_of(b)) &&
-           rc_str_eq(a->visible, b->visible) && rc_str_eq(a->addr, b->addr) &&
+    return !rc_text_order(a->mode, b->mode) && !rc_text_order(network_of(a), network_of(b)) &&
+           !rc_text_order(a->visible, b->visible) && !rc_text_order(a->addr, b->addr) &&
            rc_netorder_tasks(a) == rc_netorder_tasks(b);
 }
 

@@ -130,7 +130,8 @@ static int run_explain(int argc, char **argv)
     struct cli_scope scope = { .rank = NULL };
     bool list = false;
 
-    for (int c; (c = console_getopt("explain", argc, argv, options)) != -1 || optind < argc;) {
+    for (int c; (c = console_getopt("explain", argc, argv, options)) != -1 ||
+                (optind < argc && strcmp(argv[optind - 1], "--") != 0);) {
         switch (c) {
         case -1:
             question.ids[question.count++] = argv[optind++];
@@ -148,6 +149,9 @@ static int run_explain(int argc, char **argv)
             return STATUS_USAGE;
         }
     }
+    /* getopt does not go on after -- */
+    while (optind < argc)
+        question.ids[question.count++] = argv[optind++];
     if (list && question.count > 0)
         return console_fail("explain: '%.64s' does not go together with --list", question.ids[0]);
     if (!list && question.count == 0)
