@@ -79,8 +79,8 @@ void launch_finds(const struct launch_row *row)
 
     assert_non_null(launch);
     launch_read(launch, row);
-    assert_true(rc_roll_check(launch->rolls, launch->count, LAUNCH_KNOWN(LAUNCH_DEADLINE),
-                              &launch->messages, NULL, &launch->arena));
+    assert_true(rc_roll_check(launch->rolls, launch->count, LAUNCH_KNOWN(LAUNCH_DEADLINE), &launch->messages, NULL,
+                              &launch->arena));
     assert_findings(launch, row->expected);
     free(launch);
 }
@@ -99,8 +99,8 @@ void launch_finds_in_any_order(const struct launch_row *row)
         launch->rolls[launch->count - 1] = first;
         launch->messages.count = 0;
         launch->arena.used = 0;
-        assert_true(rc_roll_check(launch->rolls, launch->count, LAUNCH_KNOWN(LAUNCH_DEADLINE),
-                                  &launch->messages, NULL, &launch->arena));
+        assert_true(rc_roll_check(launch->rolls, launch->count, LAUNCH_KNOWN(LAUNCH_DEADLINE), &launch->messages, NULL,
+                                  &launch->arena));
         assert_findings(launch, row->expected);
     }
     free(launch);
@@ -115,8 +115,8 @@ void launch_blames(const struct launch_row *row)
 
     assert_non_null(launch);
     launch_read(launch, row);
-    assert_true(rc_roll_check(launch->rolls, launch->count, LAUNCH_KNOWN(LAUNCH_DEADLINE),
-                              &launch->messages, &blame, &launch->arena));
+    assert_true(rc_roll_check(launch->rolls, launch->count, LAUNCH_KNOWN(LAUNCH_DEADLINE), &launch->messages, &blame,
+                              &launch->arena));
     for (size_t i = 0; i < blame.count; i++) {
         unsigned finding = blame.list[i].finding;
         bool same = i > 0 && finding == blame.list[i - 1].finding;

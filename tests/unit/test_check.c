@@ -29,8 +29,9 @@ void __sanitizer_cov_trace_pc(void)
 #define OWN_GPU    "; give each task a GPU of its own (Slurm: N tasks a node, srun --gpus-per-node=N)"
 #define ADDRESS    "; all tasks need the address of rank 0's node; unset it where a script exports it"
 #define ONE_MODE   "; give all tasks the same one, with --ddp=MODE or ROLLCALL=MODE"
-#define NAMES \
-    " have the same host name; give each machine a name of its own, and list it once where the launcher takes its hosts from"
+#define NAMES                                                                                             \
+    " have the same host name; give each machine a name of its own, and list it once where the launcher " \
+    "takes its hosts from"
 #define FOREIGN                                                                                   \
     ", '" PACKAGE_VERSION                                                                         \
     "' for srun on login; they do not understand each other, so each task computes MASTER_PORT; " \
