@@ -41,8 +41,8 @@ library()
     [[ $output == *'mode launcher'*'rank -1 of -1'*'node 0 of 2'* ]]
 }
 
-@test "a port that is taken, asked for again and again" {
-    prints '' library "${task_0[@]}" "$BATS_FILE_TMPDIR/c" taken
+@test "another node's MASTER_ADDR, asked for again and again" {
+    prints '' library "${task_0[@]}" MASTER_ADDR=203.0.113.9 "$BATS_FILE_TMPDIR/c" elsewhere
 }
 
 @test "without leaks or wild reads" {
