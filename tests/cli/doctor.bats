@@ -260,7 +260,7 @@ LINES
 @test "a healthy task: nothing, and one verdict" {
     fake_srun 22.05.8
     around ''
-    around '' CUDA_VISIBLE_DEVICES=0,1 SLURM_GPUS_ON_NODE=2 GLOO_SOCKET_IFNAME=lo NCCL_IB_HCA=
+    before='ip link set lo up' around '' CUDA_VISIBLE_DEVICES=0,1 SLURM_GPUS_ON_NODE=2 GLOO_SOCKET_IFNAME=lo NCCL_IB_HCA=
     run -0 here "$rollcall" doctor
     [ "${lines[-1]}" = 'verdict   nothing found' ]
     [[ $output == *'Slurm     22.05, with --ddp, --mpi: none pmi2 pmix pmix_v4'* ]]

@@ -63,7 +63,7 @@ OWN_NUMBERS = ("num_machines", "num_processes", "machine_rank", "main_process_ip
 def configured_rank(step):
     """The machine rank of accelerate's configuration, which all nodes read; None where there is none."""
     name = step.launch.options.get("config_file")
-    path = os.path.join(step.launch.command.folder or "", name) if name else os.path.expanduser(CONFIGURATION)
+    path = os.path.join(step.launch.folder or "", name) if name else os.path.expanduser(CONFIGURATION)
     try:
         found = re.search(r"^machine_rank: *(\d+)", text_of(path), re.M)
     except Unreadable:

@@ -180,7 +180,7 @@ BY_NODE = re.compile(r"\b(RANK|WORLD_SIZE)=[\"']?\$\{?(SLURM_NODEID|SLURM_NNODES
 
 def by_node(job, steps, report):
     """RANK=$SLURM_NODEID or WORLD_SIZE=$SLURM_NNODES for several tasks a node."""
-    tasks = max((step.srun_tasks() for step in steps.all if step.launch.kind == "python"), default=0)
+    tasks = max((step.srun_tasks for step in steps.all if step.launch.kind == "python"), default=0)
     for line, number in job.lines + job.inner if tasks else ():
         found = BY_NODE.search(line)
         # a batch shell expands RANK too early: D515
