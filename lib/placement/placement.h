@@ -58,15 +58,15 @@ struct rc_pci_gpus {
 /* 0, or -1 without memory. free() list->gpu. */
 int rc_pci_gpus_find(hwloc_topology_t topology, struct rc_pci_gpus *list);
 
-/* Fills in what drivers call the GPUs of this machine, from files in proc and sysfs; no device and no library is opened.
- * root is put before the names of files: "", but for a test. */
+/* Fills in what drivers call the GPUs of this machine, from files in proc and sysfs; no device and no library is
+ * opened. root is put before the names of files: "", but for a test. */
 void rc_pci_gpus_name(struct rc_pci_gpus *list, const char *root);
 
 const char *rc_gpu_vendor_name(enum rc_gpu_vendor vendor);
 
-/* The number-th GPU that a job can use, in the order of the driver's indices. In a container the topology has all of the
- * machine's, and NVIDIA's driver those that were given to it. False, with *index untouched, where there are not so many.
- */
+/* The number-th GPU that a job can use, in the order of the driver's indices. In a container the topology has all of
+ * the machine's, and NVIDIA's driver those that were given to it. False, with *index untouched, where there are not so
+ * many. */
 bool rc_pci_gpus_own(const struct rc_pci_gpus *list, unsigned number, unsigned *index);
 
 /* Finds the GPU of a name: an index of the list; a bus id, with or without its domain; a UUID that is known, or its
