@@ -86,10 +86,11 @@ bool cli_find_program(const char *name, char path[PATH_MAX]);
 int cli_own_program(const char *name, char path[PATH_MAX]);
 
 /* Has rollcall-pmix ask the PMIx server of the launcher that started this process, which has not connected itself, nor
- * have its children: the server takes rollcall-pmix for the task. Returns lines as in lib/launcher/families.h, in static
- * storage that the next call overwrites: for one thread only. Takes some hundredths of a second, 12 seconds at most.
- * Leaves no process, but the connection, which the program that this one becomes keeps open: the server must not see its
- * end while other ranks are in MPI_Init (libexec/pmix). */
+ * have its children: the server takes rollcall-pmix for the task. Returns lines as in lib/launcher/families.h, in
+ * static storage that the next call overwrites: for one thread only. Takes some hundredths of a second, 12 seconds at
+ * most.
+ * Leaves no process, but the connection, which the program that this one becomes keeps open: the server must not see
+ * its end while other ranks are in MPI_Init (libexec/pmix). */
 struct rc_str cli_pmix_ask(void);
 
 /* A result and a roll for programs: schema 1, described in rollcall(1). */
