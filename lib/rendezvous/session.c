@@ -4,6 +4,7 @@
 #include "rendezvous/session.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -226,6 +227,12 @@ static void fail_to_run(const struct rc_request *request, const char *why, struc
     tell_absence(request, outcome->why);
 }
 
+/* Whoever ends a step sends these to all of its processes, one after the other: no task starts then. */
+static bool is_others_signal(int number)
+{
+    return number == SIGTERM || number == SIGINT || number == SIGKILL;
+}
+
 void rc_session_run(const char *path, const char *const *env, const struct rc_request *request, uint32_t node,
                     struct rc_answer *answer, struct rc_outcome *outcome, struct rc_arena *arena)
 {
@@ -261,7 +268,7 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
     else if (n < 0)
         fail_to_run(request, strerror((int)-n), outcome);
     else if (WIFSIGNALED(status))
-        break_off(outcome, sent,
+        break_off(outcome, sent || is_others_signal(WTERMSIG(status)),
                   rc_format(arena, "rollcall-exchange was ended by signal %u", (uint32_t)WTERMSIG(status)));
     else if (rc_program_not_loaded(n, status))
         fail_to_run(request, "a library that it needs cannot be loaded (see ldd)", outcome);

@@ -114,8 +114,14 @@ SCRIPT
     identifies 60 srun -N2 --ntasks-per-node=2 "${container[@]}" "$whoami"
     [ "$(took_part_as worker)" -eq 4 ]
     attempt 60 salloc -N2 --ntasks-per-node=2 mpirun -np 4 --map-by ppr:2:node "${container[@]}" "$whoami"
-    everybody whoami n1=0,1 n2=2,3
-    [ "$(took_part_as worker)" -eq 4 ]
+    if [ -z "${SERIES:-}" ]; then
+        everybody whoami n1=0,1 n2=2,3
+        [ "$(took_part_as worker)" -eq 4 ]
+    else
+        # PRRTE's daemons, which would have to be counted, are out of sight
+        said 'error RC110: rank 2 of 4 and local rank 0 of 2 do not tell on which node this task is'
+        said 'mpirun --map-by ppr:N:node rollcall exec -- COMMAND'
+    fi
 }
 
 @test "the preload and rollcall exec together: one identity, said once" {

@@ -109,7 +109,8 @@ ROWS = [
     # the network
     Row("n3 is cut off for a second while it waits", SRUN, WHOLE, MEETING, cut_off("n3", 1)),
     Row("n3 is cut off for longer than the deadline", HASTY, refused("RC613"), MEETING, cut_off("n3", 5), seconds=15),
-    Row("n2 is cut off before it has called", HASTY, whole("RC601", "RC611"), MEETING, cut_off("n2", 5), seconds=15),
+    Row("n2 is cut off before it has called", HASTY, whole("RC601", "RC611", "RC621"), MEETING, cut_off("n2", 5),
+        seconds=15),
     Row("n2 is cut off for two seconds while tasks run", SRUN, WHOLE, RUNNING, cut_off("n2", 2)),
     Row("n2 has a slow network", SRUN, WHOLE, around=slow, seconds=20),
     # daemons
