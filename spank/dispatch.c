@@ -117,6 +117,8 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
     /* Slurm ignores what an `optional` plugin returns (_do_call_stack), and would submit the job or make the step */
     if (is_command() && (!rc_spank_check_environment() || (is_srun && !rc_spank_check_waiting())))
         _exit(1);
+    if (is_srun)
+        rc_spank_end_on_failure();
     return 0;
 }
 
@@ -151,4 +153,13 @@ int slurm_spank_task_init(spank_t spank, int argc, char *argv[])
     rc_spank_read_arguments(argc, argv);
     rc_spank_batch_begin(spank);
     return rc_spank_task_begin(spank);
+}
+
+/* In slurmstepd, once a task, as root. */
+int slurm_spank_task_exit(spank_t spank, int argc, char *argv[])
+{
+    (void)argc, (void)argv;
+    if (!is_copy)
+        rc_spank_step_task_ended(spank);
+    return 0;
 }

@@ -174,15 +174,18 @@ bool rc_spank_check_environment(void)
     return understood;
 }
 
-bool rc_spank_may_be_asked(const char *const *env)
+bool rc_spank_may_be_asked_by_user(const char *const *env)
 {
-    if (command_line.given ||
-        (!administrator.off && administrator.value.given && administrator.value.mode != RC_MODE_OFF))
-        return true;
-    for (; *env; env++)
+    for (; !command_line.given && *env; env++)
         if (rc_str_starts(rc_str(*env), "ROLLCALL="))
             return true;
-    return false;
+    return command_line.given;
+}
+
+bool rc_spank_may_be_asked(const char *const *env)
+{
+    return rc_spank_may_be_asked_by_user(env) ||
+           (!administrator.off && administrator.value.given && administrator.value.mode != RC_MODE_OFF);
 }
 
 /* Where the administrator has switched it off, only a typed --ddp is an error: ROLLCALL may be a whole site's. */

@@ -64,8 +64,10 @@ bool rc_spank_is_typed(void);
 /* In srun, sbatch and salloc: whether what was asked for can be done. Prints what is wrong. */
 bool rc_spank_check_environment(void);
 
-/* Whether one of the three sources says anything. Parses none of them: for user_init, where root can be had back. */
+/* Whether one of the three sources says anything, or one of the user's two. Parses none of them: for user_init, where
+ * root can be had back, and for slurmstepd. */
 bool rc_spank_may_be_asked(const char *const *env);
+bool rc_spank_may_be_asked_by_user(const char *const *env);
 
 /* Combines the three sources. `rollcall` is the value of the ROLLCALL variable, absent
  * if it is unset. False, with messages and with out->by_user set, if a value of the
@@ -92,6 +94,10 @@ void rc_spank_open_standard(void);
 /* Before the step is made: false, with a line, where srun will not wait for a step that has --ddp. */
 bool rc_spank_check_waiting(void);
 
+/* Before the step is made: where the user asked for rollcall, the first task that fails ends the step, as with srun -K.
+ * Not where torchrun goes on after a failure (--max-restarts, --nnodes=1:4). */
+void rc_spank_end_on_failure(void);
+
 /* step.c: what holds for all tasks of the step on this node. user_init, where slurmstepd can have root back, only keeps
  * copies; each task reads them, and comes to the same result. */
 
@@ -114,6 +120,11 @@ void rc_spank_step_prepare(spank_t spank);
 /* In task_init, once a task: builds the node's plan. Where user_init did not run, the tasks share no
  * memory, so what one task would keep for all is each one's own. */
 void rc_spank_step_begin(spank_t spank);
+
+/* In slurmstepd, as root, when a task has ended, before srun hears of it. Where the user asked for rollcall, and this is
+ * the node's first task that failed, it waits: srun will end the step, and the task's last words must be there before.
+ * Nothing else is done here. */
+void rc_spank_step_task_ended(spank_t spank);
 
 /* What step_begin found. */
 const struct rc_spank_step *rc_spank_step(void);

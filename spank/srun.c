@@ -17,6 +17,7 @@
 #include "launcher/layout.h"
 #include "launcher/stamp.h"
 #include "rendezvous/wire.h"
+#include "resolve/command.h"
 #include "roll/roll.h"
 #include "spank.h"
 #include "system/node.h"
@@ -31,12 +32,13 @@
 
 /* Longer maps are not passed on: one entry of an environment may have 128 KiB. That is
  * 14,000 runs at least. */
-enum { MAP_MAX = 96 * 1024, COMMAND_SIZE = 64 * 1024 };
+enum { MAP_MAX = 96 * 1024, COMMAND_SIZE = 64 * 1024, WORDS_MAX = 512 };
 
 /* Functions of srun's own libslurmfull. Weak, because the plugin binds at start and is
  * loaded by other programs as well. */
 extern slurm_step_layout_t *slurm_job_step_layout_get(slurm_step_id_t *step_id) __attribute__((weak));
 extern void slurm_job_step_layout_free(slurm_step_layout_t *layout) __attribute__((weak));
+extern slurm_conf_t slurm_conf __attribute__((weak));
 
 /* Whether one of the first `most` words of srun's command line is wanted. */
 static bool is_on_command_line(bool (*is_wanted)(const char *word), int most)
@@ -173,6 +175,33 @@ bool rc_spank_check_waiting(void)
     return false;
 }
 
+/* torchrun starts workers again, or goes on with fewer nodes. */
+static bool goes_on_after_failure(void)
+{
+    static char text[COMMAND_SIZE];
+    const char *words[WORDS_MAX + 1] = { NULL };
+    size_t n = rc_file_read("/proc/self/cmdline", text, sizeof(text) - 1);
+    struct rc_command command;
+    struct rc_str most;
+    int count = -optind; /* srun's own words come first */
+
+    for (const char *word = text; word < text + n && count < WORDS_MAX; word += strlen(word) + 1, count++)
+        if (count >= 0)
+            words[count] = word;
+    rc_command_read(words, &command);
+    rc_str_split(command.given.nnodes, ':', &most);
+    return most.p || (command.given.restarts.p && !rc_str_is(command.given.restarts, "0"));
+}
+
+/* What srun's own -K, -K0 or SLURM_KILL_BAD_EXIT says comes first (22.05 to 26.05: src/srun, _kill_on_bad_exit). */
+void rc_spank_end_on_failure(void)
+{
+    struct rc_options options;
+
+    if (&slurm_conf && rc_spank_asked_here(&options) && options.by_user && !goes_on_after_failure())
+        slurm_conf.kill_on_bad_exit = 1;
+}
+
 /* The step's nodes, where its srun's environment tells: it has those of the whole allocation (setup_env). */
 static struct rc_str list_nodes(uint32_t nodes)
 {
@@ -187,9 +216,6 @@ static struct rc_str list_nodes(uint32_t nodes)
 /* Higher than both descriptor numbers that the server expects (wire.h), so that one
  * dup2 does not close the source of the other. */
 enum { ABOVE = 16, ARGUMENTS_SIZE = 256 + RC_ROLL_HOSTS_MAX, VARIABLE_SIZE = 128, FAREWELL_MS = 1000 };
-
-/* Weak for the same reason. */
-extern slurm_conf_t slurm_conf __attribute__((weak));
 
 static int raise_descriptor(int fd)
 {

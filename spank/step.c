@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "node.h"
 #include "rendezvous/wire.h"
@@ -213,6 +214,21 @@ void rc_spank_step_prepare(spank_t spank)
     shared = rc_once_memory(sizeof(*shared));
     rc_spank_meet_prepare();
     rc_spank_bind_prepare();
+}
+
+/* Another thread of slurmstepd forwards what tasks print. At once, as with srun -K, the last line was lost in 6 of 20
+ * steps on a busy node; after 200 ms in none of 30. */
+void rc_spank_step_task_ended(spank_t spank)
+{
+    const struct timespec moment = { .tv_nsec = 200 * 1000 * 1000 };
+    static bool waited;
+    int status;
+
+    if (waited || !block || !rc_spank_may_be_asked_by_user(block) ||
+        spank_get_item(spank, S_TASK_EXIT_STATUS, &status) != ESPANK_SUCCESS || status == 0)
+        return;
+    waited = true;
+    nanosleep(&moment, NULL);
 }
 
 void rc_spank_step_begin(spank_t spank)

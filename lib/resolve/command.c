@@ -237,6 +237,7 @@ static struct rc_str *option_value(struct rc_str name, struct rc_command_options
         { "--rdzv_endpoint", offsetof(struct rc_command_options, endpoint) },
         { "--master_addr|--main_process_ip", offsetof(struct rc_command_options, master_addr) },
         { "--main_process_port", offsetof(struct rc_command_options, port) },
+        { "--max_restarts", offsetof(struct rc_command_options, restarts) },
     };
 
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)

@@ -95,6 +95,7 @@ struct rc_command_options {
     struct rc_str endpoint;    /* --rdzv_endpoint */
     struct rc_str master_addr; /* --master_addr, --main_process_ip */
     struct rc_str port;        /* --main_process_port */
+    struct rc_str restarts;    /* --max_restarts */
     bool standalone;           /* torchrun --standalone */
 };
 

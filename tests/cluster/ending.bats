@@ -1,0 +1,108 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# ending.bats - how a step ends with --ddp: the first task that fails takes the others with it, and its words are heard.
+
+# bats file_tags=series
+
+load helpers
+load faults
+
+cluster=(--nodes 2 --cpus 8)
+
+# Rank 3 does that; the others would stay for as long as a test may take.
+rest='[ $SLURM_PROCID = 3 ] || exec sleep 500;'
+
+# ends REGEX SECONDS CMD...: badly, at once; rank 3 was heard, and srun says how it ended
+ends()
+{
+    fails "${@:2}" || return 1
+    said '^last words$' || return 1
+    said "^srun: error: n2: task 3: $1" || return 1
+    unsaid 'rollcall: '
+    nothing_remains
+}
+
+# stays CMD...: the others go on after rank 3 has failed
+stays()
+{
+    attempt 60 "$@" -N2 --ntasks-per-node=2 sh -c '[ $SLURM_PROCID != 3 ] || exit 3; sleep 2; echo still here'
+    failed || return 1
+    [ "$(grep -c '^still here$' "$out")" -eq 3 ] || explain "the step was ended: $*"
+}
+
+@test "the first task that fails ends the step, however it fails, and its last line is heard" {
+    local way
+    for way in 'Exited with exit code 3:exit 3' 'Killed:kill -KILL $$' 'Segmentation fault:kill -SEGV $$'; do
+        ends "${way%%:*}" 40 srun --ddp -N2 --ntasks-per-node=2 sh -c "$rest echo last words; ${way#*:}"
+    done
+    ends 'Exited with exit code 1' 60 srun --ddp -N2 --ntasks-per-node=2 python -c '
+import os, time
+if os.environ["RANK"] != "3":
+    time.sleep(500)
+print("last words")
+raise RuntimeError("of rank 3")'
+    said '^RuntimeError: of rank 3$'
+}
+
+@test "however --ddp is asked for: ROLLCALL, #SBATCH, a job array, --multi-prog" {
+    local words="$rest echo last words; exit 3"
+    ends 'Exited' 40 env ROLLCALL=auto srun -N2 --ntasks-per-node=2 sh -c "$words"
+    printf '#!/bin/sh\n#SBATCH --ddp -N2 --ntasks-per-node=2\nexec srun sh -c %q\n' "$words" > "$shared/job"
+    fails 60 sbatch --wait --array=1 -o "$shared/job.out" "$shared/job"
+    grep -q '^last words$' "$shared/job.out"
+    printf '#!/bin/sh\necho last words\nexit 3\n' > "$shared/dies"
+    printf '0-2 sleep 500\n3 sh %s/dies\n' "$shared" > "$shared/programs"
+    ends 'Exited' 40 srun --ddp -N2 --ntasks-per-node=2 --multi-prog "$shared/programs"
+    nothing_remains
+}
+
+@test "it stays as it was: -K0, its variable, a site's default, without --ddp, and torchrun that goes on by itself" {
+    local conf
+    stays srun --ddp -K0
+    stays env SLURM_KILL_BAD_EXIT=0 srun --ddp
+    stays srun
+    stays srun --ddp=off
+    conf=$(login scontrol show config | sed -n 's/^PlugStackConfig *= //p')
+    sed -i 's|$| default=auto|' "$conf"
+    stays srun
+    sed -i 's| default=auto||' "$conf"
+    # torchrun's stand-in
+    printf '#!/bin/sh\n[ $SLURM_NODEID != 1 ] || exit 3\nsleep 2; echo still here\n' > "$shared/torchrun"
+    chmod 755 "$shared/torchrun"
+    for option in --max-restarts=3 --nnodes=1:2; do
+        attempt 60 srun --ddp -N2 -n2 "$shared/torchrun" $option --nproc-per-node=2 train.py
+        failed
+        said '^still here$'
+    done
+    attempt 60 srun --ddp -N2 -n2 "$shared/torchrun" --max-restarts=0 --nnodes=2 train.py --max-restarts=3
+    failed
+    unsaid '^still here$'
+}
+
+@test "a task that ends well ends nobody; all tasks that fail alike end once" {
+    succeeds 40 srun --ddp -N2 --ntasks-per-node=2 sh -c '[ $SLURM_PROCID != 3 ] || exit 0; sleep 1; echo still here'
+    [ "$(grep -c '^still here$' "$out")" -eq 3 ]
+    fails 40 srun --ddp -N2 -n64 --overcommit sh -c 'echo last words; exit 3'
+    [ "$(grep -c '^last words$' "$out")" -ge 1 ]
+    unsaid 'rollcall: '
+    nothing_remains
+}
+
+# bats test_tags=all
+@test "beside four busy loops the last line is heard each time, from a shell and from Python with torch" {
+    local program
+    printf 'import os, torch, sys, time\nif os.environ["RANK"] != "3":\n    time.sleep(500)\nprint("last words")\nos._exit(3)\n' \
+        > "$shared/last.py"
+    for _ in 1 2 3 4; do
+        sh -c 'while :; do :; done' 3>&- &
+        busy+=($!)
+    done
+    for program in "sh -c '$rest echo last words; exit 3'" "python $shared/last.py"; do
+        for ((i = 0; i < ${tries:-10}; i++)); do
+            eval "attempt 100 srun --ddp -N2 --ntasks-per-node=2 $program"
+            failed && said '^last words$' || { kill "${busy[@]}"; return 1; }
+        done
+    done
+    kill "${busy[@]}"
+    nothing_remains
+}
