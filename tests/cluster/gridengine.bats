@@ -98,8 +98,7 @@ SCRIPT
 
 # What qrsh starts has its own host's numbers: NHOSTS=1, NSLOTS=2.
 @test "a job script, what qrsh starts in it and an element of an array are no tasks" {
-    printf '%s
-' "rollcall exec -- $whoami" 'echo "$NHOSTS $NSLOTS $SGE_TASK_ID $JOB_NAME"' > "$shared/each"
+    printf '%s\n' "rollcall exec -- $whoami" 'echo "$NHOSTS $NSLOTS $SGE_TASK_ID $JOB_NAME"' > "$shared/each"
     qsub_job -pe mpi 4 <<SCRIPT
 bash $shared/each
 qrsh -inherit -V n2 bash $shared/each
