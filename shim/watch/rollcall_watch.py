@@ -173,7 +173,7 @@ class Told:
 
 
 def told_local_rank(start):
-    """LOCAL_RANK as rollcall set it, by "=RANK/SIZE/LOCAL_RANK/..." of the stamp: a script may have computed another."""
+    """LOCAL_RANK as rollcall set it, by "=RANK/SIZE/LOCAL_RANK/..." of the stamp: a script may have changed its own."""
     for word in start.get("ROLLCALL_SCOPE", "").split():
         if word.startswith("=") and word.count("/") == 4:
             return int(word.split("/")[2])
@@ -202,8 +202,8 @@ class Device:
         if self.rank % gpus == index and same:
             say(
                 "RC710",
-                "takes GPU %d, which is rank %d modulo %d GPUs, but rank %d is on this node, too, and takes the same by "
-                "it; take LOCAL_RANK, which is %s" % (index, self.rank, gpus, same[0], self.local),
+                "takes GPU %d, which is rank %d modulo %d GPUs, but rank %d is on this node, too, and takes the same "
+                "by it; take LOCAL_RANK, which is %s" % (index, self.rank, gpus, same[0], self.local),
             )
 
 
