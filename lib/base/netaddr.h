@@ -36,8 +36,8 @@ bool rc_network_has(const struct rc_network *network, const struct rc_netaddr *a
 /* 127.0.0.0/8 and ::1, by which each machine means itself. */
 bool rc_netaddr_is_loopback(const struct rc_netaddr *address);
 
-/* A name or address by which each node reaches itself and no other: "localhost", "127.0.1.1", and the wildcards, which a
- * client takes for its own node: "0.0.0.0". */
+/* A name or address by which each node reaches itself and no other: "localhost", "127.0.1.1", and the wildcards, which
+ * a client takes for its own node: "0.0.0.0". */
 bool rc_host_is_loopback(struct rc_str host);
 
 /* fe80::/10, which means nothing without the name of an interface. */
