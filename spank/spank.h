@@ -121,9 +121,9 @@ void rc_spank_step_prepare(spank_t spank);
  * memory, so what one task would keep for all is each one's own. */
 void rc_spank_step_begin(spank_t spank);
 
-/* In slurmstepd, as root, when a task has ended, before srun hears of it. Where the user asked for rollcall, and this is
- * the node's first task that failed, it waits: srun will end the step, and the task's last words must be there before.
- * Nothing else is done here. */
+/* In slurmstepd, as root, when a task has ended, before srun hears of it. Where the user asked for rollcall, and this
+ * is the node's first task that failed, it waits: srun will end the step, and the task's last words must be there
+ * before. Nothing else is done here. */
 void rc_spank_step_task_ended(spank_t spank);
 
 /* What step_begin found. */

@@ -30,9 +30,9 @@ static bool look_up(void *handle, const char *name, void *function)
     return address;
 }
 
-/* Finds the NCCL that the program itself would call. One that another library has loaded may be outside of the program's
- * global scope: dlopen gives it by its name, or else a new one. It is never closed, as NCCL has a thread that waits for
- * the ranks. */
+/* Finds the NCCL that the program itself would call. One that another library has loaded may be outside of the
+ * program's global scope: dlopen gives it by its name, or else a new one. It is never closed, as NCCL has a thread that
+ * waits for the ranks. */
 static bool find_nccl(struct nccl *nccl)
 {
     void *handle = RTLD_DEFAULT;

@@ -2,8 +2,8 @@
 /* fuzz_client - the client of the rendezvous, and of the store, against a server that does whatever the input says: no
  * network, and a clock of its own.
  *
- * An input is "KIND MILLISECONDS\n" and the server's lines. KIND is entry, put, get or count. Each line is done when the
- * client waits for a connection or for bytes; in a text | stands for a newline:
+ * An input is "KIND MILLISECONDS\n" and the server's lines. KIND is entry, put, get or count. Each line is done when
+ * the client waits for a connection or for bytes; in a text | stands for a newline:
  *   m TEXT   a whole message with the token      b TEXT   these very bytes
  *   c        closes                              t N      N milliseconds pass
  *   x        the connection is refused           l        it is reset as it begins
