@@ -104,7 +104,6 @@ bash $shared/each
 qrsh -inherit -V n2 bash $shared/each
 SCRIPT
     everybody nothing count=2
-    said RC107
     said '^2 4 undefined batch.sh$'
     said '^1 2 undefined petask$'
     qsub_job -t 3 <<< "bash $shared/each"
