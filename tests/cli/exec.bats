@@ -151,13 +151,12 @@ PYTHON
     [ -z "$stderr" ]
 }
 
-@test "a node whose own rank or master is wrong says so, and the one that is right does not" {
+@test "a node whose own rank is wrong says so, and the one that is right does not" {
     ln -s "$(type -P true)" "$BATS_TEST_TMPDIR/torchrun"
     ln -s "$(type -P true)" "$BATS_TEST_TMPDIR/accelerate"
     agent_1=("${agent_0[@]}" SLURM_PROCID=1 SLURM_NODEID=1 SLURM_GTIDS=1)
     # $SLURM_PROCID and $(hostname), expanded in the batch script and on each node
-    for command in 'torchrun --nnodes=2 --node_rank=0' 'accelerate launch --num_machines=2 --machine_rank=0' \
-        'accelerate launch --num_machines=2 --machine_rank=1 --main_process_ip=192.0.2.2'; do
+    for command in 'torchrun --nnodes=2 --node_rank=0' 'accelerate launch --num_machines=2 --machine_rank=0'; do
         run -0 --separate-stderr with "${agent_1[@]}" "$rollcall" exec -- "$BATS_TEST_TMPDIR"/$command train.py
         [[ $stderr == 'rollcall: warning RC304: '*"', but "* ]]
         [ "$(grep -c . <<< "$stderr")" = 1 ]
@@ -166,12 +165,9 @@ PYTHON
         run -0 --separate-stderr with "${agent_0[@]}" "$rollcall" exec -- "$BATS_TEST_TMPDIR"/$command train.py
         [ -z "$stderr" ]
     done
-    # a configuration file may have the machine's rank
-    run -0 --separate-stderr with "${agent_0[@]}" "$rollcall" exec -- "$BATS_TEST_TMPDIR/accelerate" launch \
-        --config_file node0.yaml --num_machines 2 train.py
-    [ -z "$stderr" ]
+    # accelerate itself says that its rank is missing, or has it from a configuration
     run -0 --separate-stderr with "${agent_0[@]}" "$rollcall" exec -- "$BATS_TEST_TMPDIR/accelerate" launch --num_machines 2 train.py
-    [[ $stderr == 'rollcall: warning RC304: '*'no --machine_rank, '* ]]
+    [ -z "$stderr" ]
 }
 
 @test "--verbose and ROLLCALL_DEBUG say what was found; without them there is silence" {
