@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/pairs.h"
 #include "rendezvous/connections.h"
 #include "rendezvous/store.h"
 #include "rendezvous/wire.h"
@@ -207,9 +208,19 @@ static bool take_arrival(struct rc_server *server, struct rc_connection *connect
 /* For what is not understood, though it has the token: it is of another release. */
 static bool refuse_release(struct rc_server *server, struct rc_connection *connection)
 {
+    static const struct rc_row rows[] = { RC_ROW_TEXT(struct rc_roll, version, 32) };
+    static const struct rc_form form = { RC_FORM_ROWS(rows) };
+    struct rc_str text = rc_wire_text(&connection->wire);
+    struct rc_roll foreign = { .version = RC_ABSENT };
+    char room[256];
+    struct rc_arena arena = { .base = room, .size = sizeof(room) };
+
+    rc_pairs_read(text, '\n', &form, &foreign);
     return reply_text(server, connection,
-                      RC_STR("failed=this node's rollcall and the server's " PACKAGE_VERSION
-                             " do not understand each other (install one release on all hosts)\n"));
+                      rc_str(rc_format(&arena,
+                                       "failed=this node's rollcall%s%pS and the server's " PACKAGE_VERSION
+                                       " do not understand each other (install one release on all hosts)\n",
+                                       foreign.version.n ? " " : "", &foreign.version)));
 }
 
 /* Of an entry of another version of the wire, what every version can read. */
