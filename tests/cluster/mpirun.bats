@@ -34,7 +34,7 @@ alone=compared
     # the preload asks nobody; Open MPI 4 tells its tasks the daemons' hosts
     attempt 60 mpirun "${over_rsh[@]}" -np 4 -x LD_PRELOAD="$preload" "$whoami"
     if [ -n "${SERIES:-}" ]; then
-        said 'RC404.*-x MASTER_ADDR'
+        said 'RC110: .*mpirun --map-by ppr:N:node rollcall exec -- COMMAND'
     else
         everybody whoami world=4 nodes=2
     fi
