@@ -63,8 +63,10 @@ def main():
     line = f"ROLL rank={rank} world={world} local={os.environ['LOCAL_RANK']} node={os.environ['NODE_RANK']}"
     line += f" seen={seen} pairs={exchanged} backend={dist.get_backend()} launcher={mpi} env={os.environ['RANK']} host={os.uname().nodename}"
     os.write(1, (line + "\n").encode())
+    ends_mpi = dist.get_backend() == "mpi"  # MPI_Finalize is called as Python ends
     dist.destroy_process_group()
-    os._exit(0)  # see toy.py: a thread of gloo's may abort while Python ends
+    if not ends_mpi:
+        os._exit(0)  # see toy.py: a thread of gloo's may abort while Python ends
 
 
 if __name__ == "__main__":
