@@ -40,14 +40,22 @@ extern slurm_step_layout_t *slurm_job_step_layout_get(slurm_step_id_t *step_id) 
 extern void slurm_job_step_layout_free(slurm_step_layout_t *layout) __attribute__((weak));
 extern slurm_conf_t slurm_conf __attribute__((weak));
 
-/* Whether one of the first `most` words of srun's command line is wanted. */
+/* The next word of srun's command line, which is read once. NULL: the first one, or none. */
+static const char *next_word(const char *word)
+{
+    static char words[COMMAND_SIZE];
+    static size_t n;
+
+    if (n == 0)
+        n = rc_file_read("/proc/self/cmdline", words, COMMAND_SIZE - 1);
+    word = word ? word + strlen(word) + 1 : words;
+    return word < words + n ? word : NULL;
+}
+
+/* Whether one of the first `most` words is wanted. */
 static bool is_on_command_line(bool (*is_wanted)(const char *word), int most)
 {
-    char words[COMMAND_SIZE];
-    size_t n = rc_file_read("/proc/self/cmdline", words, sizeof(words) - 1);
-
-    words[n] = '\0';
-    for (const char *word = words; word < words + n && most > 0; word += strlen(word) + 1, most--)
+    for (const char *word = next_word(NULL); word && most > 0; word = next_word(word), most--)
         if (is_wanted(word))
             return true;
     return false;
@@ -178,14 +186,12 @@ bool rc_spank_check_waiting(void)
 /* torchrun starts workers again, or goes on with fewer nodes. */
 static bool goes_on_after_failure(void)
 {
-    static char text[COMMAND_SIZE];
     const char *words[WORDS_MAX + 1] = { NULL };
-    size_t n = rc_file_read("/proc/self/cmdline", text, sizeof(text) - 1);
     struct rc_command command;
     struct rc_str most;
     int count = -optind; /* srun's own words come first */
 
-    for (const char *word = text; word < text + n && count < WORDS_MAX; word += strlen(word) + 1, count++)
+    for (const char *word = next_word(NULL); word && count < WORDS_MAX; word = next_word(word), count++)
         if (count >= 0)
             words[count] = word;
     rc_command_read(words, &command);
