@@ -46,16 +46,16 @@ bool rc_str_is_alike(struct rc_str a, struct rc_str b)
 
 bool rc_str_starts(struct rc_str a, const char *prefix)
 {
-    size_t n = rc_str(prefix).n;
+    struct rc_str begin = rc_str(prefix);
 
-    return a.n >= n && rc_str_is((struct rc_str){ a.p, n }, prefix);
+    return a.n >= begin.n && rc_str_eq((struct rc_str){ a.p, begin.n }, begin);
 }
 
 bool rc_str_ends(struct rc_str a, const char *suffix)
 {
-    size_t n = rc_str(suffix).n;
+    struct rc_str end = rc_str(suffix);
 
-    return a.n >= n && rc_str_is((struct rc_str){ a.p + a.n - n, n }, suffix);
+    return a.n >= end.n && rc_str_eq((struct rc_str){ a.p + a.n - end.n, end.n }, end);
 }
 
 unsigned rc_str_which(struct rc_str text, const char *words)

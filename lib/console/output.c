@@ -11,6 +11,15 @@
 #include "base/text.h"
 #include "launcher/launcher.h"
 
+enum { ESCAPED = sizeof("\\xff") };
+
+/* Returns how many characters a byte is shown by. */
+static size_t escape_byte(char byte, char out[ESCAPED])
+{
+    out[0] = byte;
+    return rc_is_printable(byte) ? 1 : (size_t)snprintf(out, ESCAPED, "\\x%02x", (unsigned)(unsigned char)byte);
+}
+
 char *console_escape(struct rc_str text, size_t limit)
 {
     size_t shown = limit && text.n > limit ? limit : text.n;
@@ -19,24 +28,18 @@ char *console_escape(struct rc_str text, size_t limit)
 
     if (!copy)
         return NULL;
-    for (size_t i = 0; i < shown; i++) {
-        if (rc_is_printable(text.p[i]))
-            *out++ = text.p[i];
-        else
-            out += snprintf(out, sizeof("\\xff"), "\\x%02x", (unsigned)(unsigned char)text.p[i]);
-    }
+    for (size_t i = 0; i < shown; i++)
+        out += escape_byte(text.p[i], out);
     snprintf(out, sizeof("..."), "%s", shown < text.n ? "..." : "");
     return copy;
 }
 
 void console_print(struct rc_str text, size_t limit)
 {
-    for (size_t i = 0; i < text.n && (limit == 0 || i < limit); i++) {
-        if (rc_is_printable(text.p[i]))
-            putchar(text.p[i]);
-        else
-            printf("\\x%02x", (unsigned)(unsigned char)text.p[i]);
-    }
+    char shown[ESCAPED];
+
+    for (size_t i = 0; i < text.n && (limit == 0 || i < limit); i++)
+        fwrite(shown, 1, escape_byte(text.p[i], shown), stdout);
     fputs(limit && text.n > limit ? "..." : "", stdout);
 }
 
