@@ -210,13 +210,25 @@ static int start_command(const struct arguments *a)
     return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
 
+/* What follows --ddp, whose words are printed after it. */
+#define HELP_AFTER_DDP                                                                 \
+    "  -v, --verbose     say what was found; twice: each variable as well\n"           \
+    "  -h, --help        this help\n"                                                  \
+    "\n"                                                                               \
+    "ROLLCALL=MODE,KEY=VALUE,... says the same as --ddp; where both do, --ddp wins.\n" \
+    "ROLLCALL=off switches everything off. ROLLCALL_DEBUG=1 is -v, 2 is -vv.\n"        \
+    "\n"                                                                               \
+    "Exit status: CMD's; 1 the facts contradict each other (CMD was not run), 2\n"     \
+    "wrong usage, 126 CMD cannot be executed, 127 CMD was not found.\n"                \
+    "\n"                                                                               \
+    "  mpirun -np 4 rollcall exec -- python train.py\n"                                \
+    "  srun --ntasks-per-node=1 rollcall exec --ddp=nproc=2 torchrun train.py\n"
+
 static void print_help(void)
 {
-    const char *rest = strstr(cli_exec.help, "  -v, ");
-
-    printf("%.*s", (int)(rest - cli_exec.help), cli_exec.help);
+    printf("%.*s", (int)(strlen(cli_exec.help) - strlen(HELP_AFTER_DDP)), cli_exec.help);
     cli_print_ddp_help();
-    fputs(rest, stdout);
+    fputs(HELP_AFTER_DDP, stdout);
 }
 
 /* Returns -1, or a status to exit with: after the help, or one line on standard error. */
@@ -280,18 +292,7 @@ const struct subcommand cli_exec = {
             "then executes CMD: same process, same standard streams, CMD's exit status.\n"
             "Rank 0 holds the master port for CMD. Outside of any launcher CMD is just run.\n"
             "\n"
-            "      --ddp[=MODE][,KEY=VALUE]...\n"
-            "  -v, --verbose     say what was found; twice: each variable as well\n"
-            "  -h, --help        this help\n"
-            "\n"
-            "ROLLCALL=MODE,KEY=VALUE,... says the same as --ddp; where both do, --ddp wins.\n"
-            "ROLLCALL=off switches everything off. ROLLCALL_DEBUG=1 is -v, 2 is -vv.\n"
-            "\n"
-            "Exit status: CMD's; 1 the facts contradict each other (CMD was not run), 2\n"
-            "wrong usage, 126 CMD cannot be executed, 127 CMD was not found.\n"
-            "\n"
-            "  mpirun -np 4 rollcall exec -- python train.py\n"
-            "  srun --ntasks-per-node=1 rollcall exec --ddp=nproc=2 torchrun train.py\n",
+            "      --ddp[=MODE][,KEY=VALUE]...\n" HELP_AFTER_DDP,
     .operands = OPERANDS_COMMAND,
     .has_line = true,
     .run = run_exec,
