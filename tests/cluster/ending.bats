@@ -9,6 +9,11 @@ load faults
 
 cluster=(--nodes 2 --cpus 8)
 
+teardown()
+{
+    [ -z "${busy:-}" ] || kill "${busy[@]}"
+}
+
 # Rank 3 does that; the others would stay for as long as a test may take.
 rest='[ $SLURM_PROCID = 3 ] || exec sleep 500;'
 
@@ -100,9 +105,9 @@ raise RuntimeError("of rank 3")'
     for program in "sh -c '$rest echo last words; exit 3'" "python $shared/last.py"; do
         for ((i = 0; i < ${tries:-10}; i++)); do
             eval "attempt 100 srun --ddp -N2 --ntasks-per-node=2 $program"
-            failed && said '^last words$' || { kill "${busy[@]}"; return 1; }
+            failed
+            said '^last words$'
         done
     done
-    kill "${busy[@]}"
     nothing_remains
 }
