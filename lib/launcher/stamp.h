@@ -79,7 +79,7 @@ const char *rc_ordered_write(const struct rc_ordered *ordered, const char *scope
  *   SLURM_ROLLCALL_SERVER=TOKEN PORT JOB.STEP
  *
  * The plugin in srun sets it. The host is where srun runs, which Slurm itself tells
- * the tasks. shim/watch/rollcall_watch.py reads the variable as well. Pure. */
+ * the tasks. shim/watch/rollcall_watch_report.py reads the variable as well. Pure. */
 
 /* Slices of the variable, not checked. */
 struct rc_step_server {

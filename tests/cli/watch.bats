@@ -506,8 +506,10 @@ files = {str(file) for file in found.files}
 there = {os.path.relpath(os.path.join(at, name), folder)
          for at, _, names in os.walk(folder) if "__pycache__" not in at for name in names}
 assert files == there, files ^ there
-with open(folder + "/rollcall_watch.py") as file:
-    ast.parse(file.read(), feature_version=(3, 8))
+for name in there:
+    if name.endswith(".py"):
+        with open(folder + "/" + name) as file:
+            ast.parse(file.read(), feature_version=(3, 8))
 PYTHON
 }
 

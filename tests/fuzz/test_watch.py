@@ -9,7 +9,8 @@ from unittest import mock
 from hypothesis import given
 from hypothesis import strategies as st
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+WATCH = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "shim", "watch")
+sys.path.insert(0, WATCH)
 
 NUMBERS = st.sampled_from(["0", "1", "2", "3", "4", "8", "-1", "x", "", "9" * 30, "٣", "1.5"])
 IDENTITIES = st.lists(st.tuples(st.sampled_from(["rank", "size", "node", "nodes", "other", "task", "tasks", "script"]),
@@ -27,7 +28,7 @@ CALLS = st.fixed_dictionaries({}, optional={
 
 def load():
     """Anew each time: it knows what it has said."""
-    path = os.path.join(TOP, "shim", "watch", "rollcall_watch.py")
+    path = os.path.join(WATCH, "rollcall_watch.py")
     spec = importlib.util.spec_from_file_location("rollcall_watch_tried", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
