@@ -27,7 +27,8 @@ struct rc_server {
     uint32_t nodes; /* the lowest number of them that an entry has */
     struct rc_store *store;
     struct rc_arrivals arrivals;
-    rc_server_say *say;
+    struct rc_failures failures;
+    rc_server_say *say; /* NULL: nobody hears it */
     struct rc_callers callers;
     int64_t first; /* when the first entry came; -1: none yet */
     char *answer;  /* as it goes over the wire; NULL: not yet */
@@ -205,6 +206,12 @@ static bool take_arrival(struct rc_server *server, struct rc_connection *connect
            reply_text(server, connection, RC_STR(""));
 }
 
+static bool take_failure(struct rc_server *server, struct rc_connection *connection)
+{
+    return rc_failures_take(&server->failures, rc_wire_text(&connection->wire), rc_milliseconds()) &&
+           reply_text(server, connection, RC_STR(""));
+}
+
 /* For what is not understood, though it has the token: it is of another release. */
 static bool refuse_release(struct rc_server *server, struct rc_connection *connection)
 {
@@ -269,6 +276,8 @@ static bool handle_message(void *more, struct rc_connection *connection)
         return ask_store(server, connection) || refuse_release(server, connection);
     if (rc_str_starts(text, RC_SERVER_REACHED))
         return take_arrival(server, connection) || refuse_release(server, connection);
+    if (rc_str_starts(text, RC_SERVER_RAISED))
+        return take_failure(server, connection) || refuse_release(server, connection);
     return take_entry(server, connection);
 }
 
@@ -308,7 +317,11 @@ static bool speak(struct rc_server *server)
 
     if (!text)
         text = rc_arrivals_say(&server->arrivals, server->rolls, server->count, now, &id, &arena);
-    if (text)
+    if (!text && now >= rc_failures_due(&server->failures)) {
+        id = RC711;
+        text = rc_failures_say(&server->failures, &arena);
+    }
+    if (text && server->say)
         server->say(id, text);
     return text;
 }
@@ -320,11 +333,16 @@ static void speak_at_end(struct rc_server *server)
     char ending = RC_ENDED_SOMEHOW;
     const char *text;
 
+    if (!server->say)
+        return;
     if (read(server->connections.life, &ending, 1) < 0)
         ending = RC_ENDED_SOMEHOW;
     text = rc_callers_end(&server->callers, (enum rc_ending)ending, &arena);
     if (text)
         server->say(RC621, text);
+    text = ending == RC_ENDED_WELL ? NULL : rc_failures_say(&server->failures, &arena);
+    if (text)
+        server->say(RC711, text);
 }
 
 /* One round; false once its life is over. */
@@ -332,9 +350,12 @@ static bool serve_round(struct rc_server *server, int64_t deadline)
 {
     int64_t due = rc_arrivals_due(&server->arrivals);
     int64_t silent = rc_callers_due(&server->callers);
+    int64_t failed = rc_failures_due(&server->failures);
 
     if (silent < due)
         due = silent;
+    if (failed < due)
+        due = failed;
     if (!rc_connections_serve(&server->connections, due < deadline ? due : deadline)) {
         speak_at_end(server);
         return false;

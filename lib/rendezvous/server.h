@@ -31,9 +31,9 @@ bool rc_server_add(struct rc_server *server, struct rc_str entry);
 /* Called with each message that the server itself has, while it runs. */
 typedef void rc_server_say(enum rc_message_id id, const char *text);
 
-/* `say` gets the names of tasks that have not reached init_process_group, and of nodes that have not called (below), as
- * the settings want it, whose hosts must live as long: `silence` seconds after now, or after the first node, and once
- * more at the end of the server's life. */
+/* `say` gets the names of tasks that have not reached init_process_group, of the process that failed first, and of
+ * nodes that have not called (below), as the settings want it, whose hosts must live as long: `silence` seconds after
+ * now, or after the first node, and once more at the end of the server's life. */
 void rc_server_watch(struct rc_server *server, const struct rc_server_settings *settings, uint32_t silence,
                      rc_server_say *say);
 
@@ -84,6 +84,48 @@ const char *rc_arrivals_say(struct rc_arrivals *arrivals, const struct rc_roll *
                             enum rc_message_id *id, struct rc_arena *arena);
 
 void rc_arrivals_free(struct rc_arrivals *arrivals);
+
+/* Which process of a step failed first, as far as processes can tell.
+ *
+ * A process that an exception ends says so before (shim/watch/rollcall_watch.py):
+ *
+ *   raised=1\ntask=3\nrank=3\nsize=4\nhost=n2\nerror=RuntimeError: out of memory\n
+ *
+ * The first is the one that the server hears first: the nodes' clocks may differ, and srun's output has no order. One
+ * line names it (RC711), when the step has ended, or after two seconds of a step that goes on. */
+
+enum { RC_FAILURE_SIZE = 2048 }; /* bytes of such a text */
+
+struct rc_failure {
+    uint32_t task;
+    uint32_t rank;    /* RC_UNKNOWN: not known; mp.spawn's parent, say */
+    uint32_t size;    /* of the world; RC_UNKNOWN likewise */
+    uint32_t attempt; /* of torchrun, which starts its workers again */
+    bool killed;      /* by a signal, as torchrun tells of its worker */
+    struct rc_str host;
+    struct rc_str error;  /* its type and text */
+    struct rc_str output; /* the file of its standard error, if it is one */
+};
+
+/* Zero it to begin. */
+struct rc_failures {
+    struct rc_failure first;
+    struct rc_failure next; /* the first one with another error */
+    char text[2][RC_FAILURE_SIZE];
+    int64_t since;
+    int64_t after;  /* milliseconds from the first to the next */
+    uint32_t alike; /* processes with the first one's error, but for its numbers; 0: none has failed */
+    bool said;
+};
+
+/* Takes a text that begins with RC_SERVER_RAISED. False, with nothing changed, for a malformed one. */
+bool rc_failures_take(struct rc_failures *failures, struct rc_str text, int64_t now);
+
+/* When rc_failures_say has to be called, even if the step goes on; INT64_MAX: never. */
+int64_t rc_failures_due(const struct rc_failures *failures);
+
+/* RC711, once; NULL: there is nothing to say. */
+const char *rc_failures_say(struct rc_failures *failures, struct rc_arena *arena);
 
 /* Which nodes of a step have called srun's server, with their entry or a greeting, and which have not.
  *

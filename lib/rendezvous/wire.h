@@ -123,6 +123,9 @@ enum rc_ending {
 /* A task of so many has reached init_process_group, "3 4" (server.h). */
 #define RC_SERVER_REACHED "reached="
 
+/* A process of a task ends by an exception (server.h). */
+#define RC_SERVER_RAISED "raised="
+
 /* A server's reply to who waits for one, where it needs the descriptor for others. A question to
  * the store is asked again as it was; a node, whose entry is kept, asks for the answer alone. */
 #define RC_SERVER_AGAIN  "again=1\n"

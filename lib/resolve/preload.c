@@ -87,7 +87,8 @@ static void plan_reverse(const struct rc_context *context, struct rc_result *res
  * From release 2.5 on torch loads, at the end of `import torch`, whatever a folder of sys.path registers for its entry
  * points "torch.backends". Such a folder is installed with rollcall (shim/watch/rollcall_watch.py); on PYTHONPATH it
  * compares what is passed to init_process_group with ROLLCALL_IDENTITY: RANK and WORLD_SIZE will not do, since a script
- * may have changed them. With watch=SECONDS it also tells srun's server who has come so far (rendezvous/server.h). */
+ * may have changed them. It also tells srun's server by which exception a process ends, and with watch=SECONDS who has
+ * come so far (rendezvous/server.h). */
 
 #define SWITCH "TORCH_DEVICE_BACKEND_AUTOLOAD"
 
@@ -108,7 +109,7 @@ static bool set_watch(struct rc_result *result, struct rc_str folder, const char
 }
 
 /* The task's numbers, and in a step with a server Slurm's own number for it: the roll call names tasks so. */
-static const char *identity_text(struct rc_result *result, bool has_server)
+static const char *identity_text(struct rc_result *result, bool has_server, bool counts_arrivals)
 {
     const uint32_t *field = result->identity.field;
     const struct rc_number *slurms = result->facts.field;
@@ -124,7 +125,8 @@ static const char *identity_text(struct rc_result *result, bool has_server)
     }
     if (!has_server)
         return text;
-    return rc_format(&result->arena, "%s task=%u tasks=%u", text, slurms[RC_RANK].value, slurms[RC_WORLD_SIZE].value);
+    return rc_format(&result->arena, "%s task=%u tasks=%u%s", text, slurms[RC_RANK].value, slurms[RC_WORLD_SIZE].value,
+                     counts_arrivals ? " arrivals=1" : "");
 }
 
 /* False, with a warning, where the watch cannot work. */
@@ -135,7 +137,7 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
     struct rc_str loads = rc_env_get(&result->env, SWITCH);
     struct rc_step_server server;
     /* srun's rendezvous server, if there is one, is this very step's */
-    bool is_served = seconds && rc_step_server_read(&result->env, &server) &&
+    bool is_served = rc_step_server_read(&result->env, &server) &&
                      result->launcher->srun_server == RC_SRUN_SERVER_OWN &&
                      rc_str_is(server.step, result->facts.run_id);
 
@@ -144,7 +146,7 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
                       "watch was asked for, but " SWITCH "=%pQ keeps torch from loading it; no process is "
                       "watched; unset it, or leave watch out",
                       &loads);
-    if (!set_watch(result, folder, identity_text(result, is_served), "what the watch compares with"))
+    if (!set_watch(result, folder, identity_text(result, is_served, seconds), "what the watch compares with"))
         return rc_say(&result->messages, RC505, "watch was asked for, but %s",
                       folder.n ? "PYTHONPATH is too long for one more folder; no process is watched; make it shorter"
                       : context->contained

@@ -8,8 +8,8 @@ nothing happens, unless a script does it: `import torch, rollcall_watch; rollcal
 In the batch script of a job that was asked for `--ddp`, it names a process that waits for tasks which only srun
 would have started (Script).
 
-With `watch=SECONDS` it also reports to srun's server (SLURM_ROLLCALL_SERVER) that its task has reached
-init_process_group; the server says who has not.
+It also tells srun's server (SLURM_ROLLCALL_SERVER) by which exception a process ends, and the server names the first;
+with `watch=SECONDS` also that its task has reached init_process_group, and the server says who has not.
 
 It prints lines and changes nothing: what goes wrong in here is passed over (a line with ROLLCALL_DEBUG=1),
 nothing is ever ended, and init_process_group gets what it was given. For Python 3.8 and later.
@@ -18,7 +18,7 @@ nothing is ever ended, and init_process_group gets what it was given. For Python
 import os
 import sys
 
-from rollcall_watch_report import Server, is_debugging, number, quietly, start_environment, write
+from rollcall_watch_report import Failure, Server, is_debugging, number, quietly, start_environment, write
 
 said = set()  # what this process and those that it was forked from have printed
 
@@ -329,6 +329,8 @@ def install_watch():
     watch = Script(identity) if "script" in identity else Task(identity)
     if watch.here and hasattr(c10d, "init_process_group") and not hasattr(c10d.init_process_group, "rollcall_watch"):
         wrap_process_groups(watch, c10d)
+        if "task" in identity:
+            sys.excepthook = Failure(identity, c10d).hook
         cuda = sys.modules.get("torch.cuda")
         if hasattr(cuda, "set_device"):
             cuda.set_device = wrap(cuda.set_device, Device(identity, cuda).compare)

@@ -15,9 +15,14 @@ def is_debugging():
     return os.environ.get("ROLLCALL_DEBUG", "").strip("0") != ""
 
 
+def printable(text):
+    """Nothing but printable ASCII."""
+    return "".join(c if " " <= c <= "~" else "?" for c in text)
+
+
 def write(text):
-    """One line, at once, so that lines of several processes do not mix; nothing but printable ASCII."""
-    line = "".join(c if " " <= c <= "~" else "?" for c in PREFIX + text) + "\n"
+    """One line, at once, so that lines of several processes do not mix."""
+    line = printable(PREFIX + text) + "\n"
     try:
         file = sys.stderr.fileno()
     except Exception:  # none, or a script's own
@@ -57,25 +62,30 @@ class Server:
     """srun's rendezvous server, which waits for this process's task."""
 
     PATIENCE = 0.05  # seconds that init_process_group may be held up: a server that listens needs a hundredth of that
+    FAREWELL = 1  # seconds, at the end of a process
     CONNECT = 2  # seconds, of what is in the background then
     REPLY = 10
     told = False  # by this process, or one that it was forked from
 
     def __init__(self, identity):
-        self.text = "reached=%d %d\n" % (identity["task"], identity["tasks"]) if "task" in identity else ""
+        self.task = identity.get("task")  # None: there is no server
+        self.reached = "reached=%d %d\n" % (self.task, identity["tasks"]) if "arrivals" in identity else ""
 
     def enter(self):
-        """Before init_process_group, once a process; in the background where it takes longer than PATIENCE."""
-        if self.told or not self.text:
-            return
+        """Before init_process_group, once a process."""
+        if self.reached and not self.told:
+            Server.told = True
+            self.tell(self.reached, self.PATIENCE)
+
+    def tell(self, text, patience):
+        """In the background where it takes longer than so many seconds."""
         import threading  # torch has imported all three
 
-        Server.told = True
-        thread = threading.Thread(target=quietly, args=(self.send,), name="rollcall-watch", daemon=True)
+        thread = threading.Thread(target=quietly, args=(self.send, text), name="rollcall-watch", daemon=True)
         thread.start()
-        thread.join(self.PATIENCE)
+        thread.join(patience)
 
-    def send(self):
+    def send(self, text):
         import socket
         import time
 
@@ -85,7 +95,7 @@ class Server:
         if None not in here and step != "%s.%s" % here:  # a step inside the task, which is not watched
             return
         hosts = [variables.get(name) for name in ("SLURM_LAUNCH_NODE_IPADDR", "SLURM_SRUN_COMM_HOST")]
-        message = ("rollcall 1 %s %d\n%s" % (token, len(self.text), self.text)).encode()
+        message = ("rollcall 1 %s %d\n%s" % (token, len(text), text)).encode()
         failure = OSError("srun's server did not listen")
         until = time.monotonic() + self.REPLY
         while any(hosts) and time.monotonic() < until:
@@ -100,3 +110,66 @@ class Server:
                     failure = error
             time.sleep(0.1)
         raise failure
+
+
+# Exit codes of torchrun's workers that say nothing: 1 of Python, which has told of its exception itself, and the
+# signals by which a step is ended.
+ENDINGS = (1, -1, -2, -15)
+
+
+class Failure:
+    """The exception that ends this process: srun's server names the first one of the step (RC711)."""
+
+    def __init__(self, identity, c10d):
+        self.server = Server(identity)
+        self.identity = identity
+        self.c10d = c10d
+        self.start = start_environment()
+        self.before = sys.excepthook
+
+    def hook(self, kind, error, trace):
+        self.before(kind, error, trace)
+        if not issubclass(kind, KeyboardInterrupt):
+            quietly(self.tell, error)
+
+    def tell(self, error):
+        rank, size = self.who()
+        killed = False
+        text = "%s: %s" % (type(error).__name__, self.line_of(error))
+        if hasattr(error, "get_first_failure"):  # torchrun's, of a worker
+            rank, worker = error.get_first_failure()
+            if worker.exitcode in ENDINGS:
+                return
+            killed = worker.exitcode < 0
+            text = worker.signal_name() if killed else "exit code %d" % worker.exitcode
+        found = {
+            "task": self.server.task,
+            "rank": rank,
+            "size": size,
+            "attempt": number(self.start, "TORCHELASTIC_RESTART_COUNT"),
+            "host": self.start.get("SLURMD_NODENAME", os.uname().nodename)[:64],
+            "killed": "yes" if killed else None,
+            "error": text[:300],
+            "output": self.output()[:512],
+        }
+        lines = ["%s=%s" % item for item in found.items() if item[1] not in (None, "")]
+        self.server.tell("".join(printable(line) + "\n" for line in ["raised=1"] + lines), self.server.FAREWELL)
+
+    def who(self):
+        """Rank and world size: what torch knows, or what the process was started as."""
+        if self.c10d.is_initialized():
+            return self.c10d.get_rank(), self.c10d.get_world_size()
+        if "TORCHELASTIC_RUN_ID" in self.start:
+            return number(self.start, "RANK"), number(self.start, "WORLD_SIZE")
+        return self.identity.get("rank"), self.identity.get("size")
+
+    @staticmethod
+    def line_of(error):
+        """The line that says most: mp.spawn's parent has its child's traceback for a text."""
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
+        return lines[-1 if type(error).__name__ == "ProcessRaisedException" else 0]
+
+    @staticmethod
+    def output():
+        path = os.readlink("/proc/self/fd/2")
+        return path if os.path.isfile(path) else ""

@@ -33,7 +33,7 @@ int main(void)
 """
 # the watch's part alone: what torch does between the two is the same without it
 WATCHED_CALL = """import rollcall_watch, socket, threading, time
-server = rollcall_watch.Server({"task": 0, "tasks": 1000})
+server = rollcall_watch.Server({"task": 0, "tasks": 1000, "arrivals": 1})
 start = time.perf_counter()
 server.enter()
 assert server.told
@@ -184,7 +184,7 @@ def watch(at):
     """what watch=SECONDS costs a process: its import of torch, and how long init_process_group is held up"""
     bare = f"env -i PATH={os.environ['PATH']}"
     watched = (f"{bare} PYTHONPATH={at.installed('share/rollcall/watch')} SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 "
-               "'ROLLCALL_IDENTITY=rank=0 size=1000 node=0 nodes=2 task=0 tasks=1000'")
+               "'ROLLCALL_IDENTITY=rank=0 size=1000 node=0 nodes=2 task=0 tasks=1000 arrivals=1'")
     yield Row("watch: processor of an import of torch, to without", f"{bare} {at.python} -c 'import torch'",
               f"{watched} {at.python} -c 'import torch'", "<= 1.02 x", "own", 9)
     code = at.write("call.py", WATCHED_CALL)

@@ -367,12 +367,68 @@ os.wait()
 """)'
     heard 'reached=3 4\n'
     # the server has been told where torch fails or hangs; Slurm's number, whatever the order of ranks
-    run -1 --separate-stderr with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${cyclic_2[@]}" "${at_server[@]}" \
+    run with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${cyclic_2[@]}" "${at_server[@]}" \
         "$rollcall" exec --ddp=order=node,watch=60 -- "$python" -c \
         "$until_told; import torch.distributed as d; d.init_process_group('fails')"
-    heard 'reached=3 4\n' 'reached=2 4\n'
+    raised='raised=1\ntask=2\nrank=1\nsize=4\nhost='$(uname -n)'\nerror=RuntimeError: from torch\n'
+    heard 'reached=3 4\n' 'reached=2 4\n' "$raised"
     reaches 60 "${task_3[@]}" "${at_server[@]}" -- 'os.environ.clear(); dist.init_process_group("gloo", None, None, 4, 3)'
-    heard 'reached=3 4\n' 'reached=2 4\n' 'reached=3 4\n'
+    heard 'reached=3 4\n' 'reached=2 4\n' "$raised" 'reached=3 4\n'
+}
+
+# raises CODE [NAME=VALUE...]: a watched task 3 on n2, whose standard error is no file; its lines are in $output
+raises()
+{
+    run with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${task_3[@]}" SLURMD_NODENAME=n2 "${at_server[@]}" "${@:2}" \
+        "$rollcall" exec --ddp=watch -- "$python" -c "import os, sys; $1" 2>&1 | cat
+}
+
+@test "a process that an exception ends tells srun's server by which, after its traceback" {
+    local head='raised=1\ntask=3\nrank=3\nsize=4\nhost=n2\nerror='
+    open_server answers
+    raises 'import torch; raise RuntimeError("of rank 3\n and more")'
+    heard "${head}RuntimeError: of rank 3\n"
+    raises 'import torch.distributed.distributed_c10d as d, torch; d.world = (5, 8); raise OSError(28, "\u00b5" * 500)'
+    [[ $(tail -n 1 "$BATS_TEST_TMPDIR/server/heard") == *'\nrank=5\nsize=8\nhost=n2\nerror=OSError: [Errno 28] ?????'* ]]
+    : > "$BATS_TEST_TMPDIR/server/heard"
+    # a hook that was there before
+    raises 'sys.excepthook = lambda *error: print("own"); import torch; 1 / 0'
+    heard "${head}ZeroDivisionError: division by zero\n"
+    : > "$BATS_TEST_TMPDIR/server/heard"
+    # what is no failure, or is told by somebody else
+    raises 'import torch; raise KeyboardInterrupt'
+    raises 'import torch; sys.exit(3)'
+    raises 'import torch; os._exit(3)'
+    raises 'import torch; raise ValueError' ROLLCALL=watch=off
+    heard
+    # of torchrun's workers: one that a signal has ended, and one that has told by itself
+    failure='import torch
+class Failed(Exception):
+    def get_first_failure(self):
+        return 2, self
+    def signal_name(self):
+        return "SIGKILL"
+'
+    for code in 1 -15; do
+        raises "$failure    exitcode = $code
+raise Failed"
+    done
+    heard
+    raises "$failure    exitcode = -9
+raise Failed"
+    head=${head/rank=3/rank=2}
+    heard "${head%error=}killed=yes\nerror=SIGKILL\n"
+}
+
+@test "a process that fails has its traceback and its status, whatever the server does" {
+    for kind in silent garbage leaves; do
+        open_server "$kind"
+        run -1 --separate-stderr watched "${task_3[@]}" "${at_server[@]}" -- 'raise RuntimeError("of rank 3")'
+        [[ ${stderr##*$'\n'} == 'RuntimeError: of rank 3' ]]
+        close_server
+    done
+    run -1 --separate-stderr watched "${task_3[@]}" "${at_server[@]}" -- 'raise RuntimeError("of rank 3")'
+    [[ ${stderr##*$'\n'} == 'RuntimeError: of rank 3' ]]
 }
 
 @test "watch=SECONDS: nothing is told without seconds, of a fake group, of a world that is there, in another step" {

@@ -93,6 +93,34 @@ raise RuntimeError("of rank 3")'
     nothing_remains
 }
 
+# joins CODE: a script of torch, whose ranks have met when CODE runs, and which wait for the others
+joins()
+{
+    printf '%s\n' 'import os, time, torch, torch.distributed as dist' 'dist.init_process_group("gloo")' 'dist.barrier()' \
+        'rank = dist.get_rank()' "$1" 'dist.barrier()' 'dist.barrier()' > "$shared/joins.py"
+}
+
+# named REGEX: one line of rollcall says who was first
+named()
+{
+    said "^rollcall: warning RC711: $1" || return 1
+    [ "$(grep -c 'rollcall: ' "$err")" -eq 1 ] || explain 'more than one line'
+}
+
+@test "watch: the exception that came first is named, with its rank and node, out of all tracebacks" {
+    joins 'if rank == 3: raise RuntimeError("of rank 3")'
+    fails 90 srun --ddp=watch -N2 --ntasks-per-node=2 python "$shared/joins.py"
+    named 'the first exception came from rank 3 on n2: RuntimeError: of rank 3(; .*)?; begin with its output$'
+    joins 'raise OSError("no shard %d" % rank)'
+    fails 90 srun --ddp=watch -N2 --ntasks-per-node=2 python "$shared/joins.py"
+    named '[2-4] of 4 ranks failed alike, rank [0-3] on n[12] among them: OSError: no shard [0-3]; '
+    # torchrun names the worker that a signal has ended
+    joins 'if rank == 3: os.kill(os.getpid(), 9)'
+    fails 90 srun --ddp=watch,nproc=2 -N2 --ntasks-per-node=1 torchrun "$shared/joins.py"
+    named 'a signal ended rank 3 on n2: SIGKILL; '
+    nothing_remains
+}
+
 # bats test_tags=all
 @test "beside four busy loops the last line is heard each time, from a shell and from Python with torch" {
     local program

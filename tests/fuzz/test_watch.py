@@ -13,7 +13,8 @@ WATCH = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abs
 sys.path.insert(0, WATCH)
 
 NUMBERS = st.sampled_from(["0", "1", "2", "3", "4", "8", "-1", "x", "", "9" * 30, "٣", "1.5"])
-IDENTITIES = st.lists(st.tuples(st.sampled_from(["rank", "size", "node", "nodes", "other", "task", "tasks", "script"]),
+IDENTITIES = st.lists(st.tuples(st.sampled_from(["rank", "size", "node", "nodes", "other", "task", "tasks", "arrivals",
+                                                 "script"]),
                                 NUMBERS), max_size=6).map(lambda pairs: " ".join("%s=%s" % pair for pair in pairs))
 NAMES = ["RANK", "WORLD_SIZE", "LOCAL_RANK", "GROUP_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
          "PET_NNODES", "ROLLCALL_DEBUG", "SLURM_JOB_ID", "SLURM_GTIDS"]

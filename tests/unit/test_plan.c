@@ -117,7 +117,7 @@ static const struct row added[] = {
     { TEXT("x"), STEP, "watch", "PYTHONPATH=/r/watch 'ROLLCALL_IDENTITY=rank=0 size=2 node=0 nodes=2'",
       "what the watch compares with" },
     { TEXT("x"), STEP, "launcher,watch", "'ROLLCALL_IDENTITY=node=0 nodes=2'", "an agent has no rank" },
-    { TEXT("x"), STEP SERVED, "watch=60", "'ROLLCALL_IDENTITY=rank=0 size=2 node=0 nodes=2 task=0 tasks=2'",
+    { TEXT("x"), STEP SERVED, "watch=60", "'ROLLCALL_IDENTITY=rank=0 size=2 node=0 nodes=2 task=0 tasks=2 arrivals=1'",
       "the server knows tasks by Slurm's number" },
     { TEXT("x"), STEP SERVED, "watch", "'ROLLCALL_IDENTITY=rank=0 size=2 node=0 nodes=2'",
       "without a time the server isn't asked" },

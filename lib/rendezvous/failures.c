@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "rendezvous/server.h"
+
+#include <string.h>
+
+#include "base/pairs.h"
+
+/* srun ends the step some tenths of a second after the first failure. A step that goes on is waited for so long, so
+ * that those that fail next are known. */
+enum { SETTLE_MS = 2000, NAME_MAX = 64, ERROR_MAX = 300, PATH_MAX_SHOWN = 512 };
+
+static const struct rc_row rows[] = {
+    RC_ROW_NUMBER(struct rc_failure, task, 0, RC_MAX_TASKS - 1),
+    RC_ROW_NUMBER(struct rc_failure, rank, 0, RC_MAX_TASKS - 1),
+    RC_ROW_NUMBER(struct rc_failure, size, 1, RC_MAX_TASKS),
+    RC_ROW_NUMBER(struct rc_failure, attempt, 0, UINT16_MAX),
+    RC_ROW_FLAG(struct rc_failure, killed, "yes"),
+    RC_ROW_TEXT(struct rc_failure, host, NAME_MAX),
+    RC_ROW_TEXT(struct rc_failure, error, ERROR_MAX),
+    RC_ROW_TEXT(struct rc_failure, output, PATH_MAX_SHOWN),
+};
+
+static const struct rc_form form = { .head = "raised", .most = RC_FAILURE_SIZE, RC_FORM_ROWS(rows) };
+
+static bool read_failure(struct rc_str text, struct rc_failure *failure)
+{
+    *failure = (struct rc_failure){ .task = RC_UNKNOWN, .rank = RC_UNKNOWN, .size = RC_UNKNOWN };
+    return rc_pairs_read(text, '\n', &form, failure) && failure->task != RC_UNKNOWN && failure->error.n;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* But for numbers, such as that of a GPU, a port or a file. */
+static bool is_same_error(struct rc_str a, struct rc_str b)
+{
+    while (a.n && b.n) {
+        if (is_digit(*a.p) && is_digit(*b.p)) {
+            for (; a.n && is_digit(*a.p); a.p++)
+                a.n--;
+            for (; b.n && is_digit(*b.p); b.p++)
+                b.n--;
+        } else if (*a.p++ != *b.p++) {
+            return false;
+        } else {
+            a.n--;
+            b.n--;
+        }
+    }
+    return !a.n && !b.n;
+}
+
+/* Keeps a copy of the text, which is *failure's from now on. */
+static void keep(struct rc_failures *failures, struct rc_failure *place, struct rc_str text)
+{
+    char *room = failures->text[place == &failures->next];
+
+    memcpy(room, text.p, text.n);
+    read_failure((struct rc_str){ room, text.n }, place);
+}
+
+static void begin(struct rc_failures *failures, struct rc_str text, int64_t now)
+{
+    *failures = (struct rc_failures){ .since = now, .alike = 1 };
+    keep(failures, &failures->first, text);
+}
+
+bool rc_failures_take(struct rc_failures *failures, struct rc_str text, int64_t now)
+{
+    struct rc_failure failure;
+
+    if (!read_failure(text, &failure))
+        return false;
+    /* torchrun has started its workers again; or it tells some tenths of a second late which one a signal has ended:
+     * the exceptions of the others are its consequences */
+    if (!failures->alike || failure.attempt > failures->first.attempt ||
+        (failure.killed && !failures->first.killed && !failures->said)) {
+        begin(failures, text, now);
+    } else if (is_same_error(failure.error, failures->first.error)) {
+        failures->alike++;
+    } else if (!failures->next.error.n) {
+        failures->after = now - failures->since;
+        keep(failures, &failures->next, text);
+    }
+    return true;
+}
+
+int64_t rc_failures_due(const struct rc_failures *failures)
+{
+    return failures->alike && !failures->said ? failures->since + SETTLE_MS : INT64_MAX;
+}
+
+/* "rank 3 on n2" */
+static const char *name_process(const struct rc_failure *failure, struct rc_arena *arena)
+{
+    bool has_rank = failure->rank != RC_UNKNOWN;
+
+    return rc_format(arena, "%s %u%s%pS", has_rank ? "rank" : "task", has_rank ? failure->rank : failure->task,
+                     failure->host.n ? " on " : "", &failure->host);
+}
+
+/* What has failed first, or how many have failed alike: of those nobody can say who was first. */
+static const char *name_first(const struct rc_failures *failures, struct rc_arena *arena)
+{
+    const struct rc_failure *first = &failures->first;
+    const char *process = name_process(first, arena);
+
+    if (failures->alike == 1)
+        return rc_format(arena, first->killed ? "a signal ended %s" : "the first exception came from %s", process);
+    if (first->size == RC_UNKNOWN)
+        return rc_format(arena, "%u processes failed alike, %s among them", failures->alike, process);
+    return rc_format(arena, "%u of %u ranks failed alike, %s among them", failures->alike, first->size, process);
+}
+
+const char *rc_failures_say(struct rc_failures *failures, struct rc_arena *arena)
+{
+    const struct rc_failure *first = &failures->first;
+    const struct rc_failure *next = &failures->next;
+    uint32_t tenths = (uint32_t)((failures->after + 50) / 100);
+    const char *later = "";
+
+    if (!failures->alike || failures->said)
+        return NULL;
+    failures->said = true;
+    if (next->error.n)
+        later = rc_format(arena, "; %u.%u s later %s: %pS", tenths / 10, tenths % 10, name_process(next, arena),
+                          &next->error);
+    return rc_format(arena, "%s: %pS%s; begin with its output%s%pS", name_first(failures, arena), &first->error, later,
+                     first->output.n ? ", " : "", &first->output);
+}

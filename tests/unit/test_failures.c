@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which process of a step failed first: what is taken, what is said and when, and a real server in a child. */
+#include "config.h"
+
+#include "rendezvous/server.h"
+#include "serverchild.h"
+
+#define RANK_3 "raised=1\ntask=3\nrank=3\nsize=4\nhost=n2\nerror=RuntimeError: of rank 3\n"
+
+static const struct unit_text wrong[] = {
+    { TEXT("raised="), "nothing" },
+    { TEXT("raised=1\n"), "no task" },
+    { TEXT("raised=2\ntask=3\nerror=x\n"), "of another form" },
+    { TEXT("raised=1\ntask=3\n"), "no error" },
+    { TEXT("raised=1\ntask=3\nerror=\n"), "an empty error" },
+    { TEXT("raised=1\ntask=16777216\nerror=x\n"), "more tasks than there can be" },
+    { TEXT("raised=1\ntask=3\nrank=-1\nerror=x\n"), "a rank below zero" },
+    { TEXT("raised=1\ntask=3\nerror=x\033[2J\n"), "a terminal's escape" },
+    { TEXT("raised=1\ntask=3\nerror=x\nerror=y\n"), "two errors" },
+};
+
+UNIT_ROWS(refuses, "no failure", wrong)
+{
+    struct rc_failures failures = { .alike = 0 };
+
+    assert_false(rc_failures_take(&failures, unit_guard(row->input), 1));
+    assert_int_equal(rc_failures_due(&failures), INT64_MAX);
+}
+
+#define OTHER(rank, error) "raised=1\ntask=" #rank "\nrank=" #rank "\nsize=4\nhost=n1\nerror=" error "\n"
+#define FIRST "the first exception came from rank 3 on n2: RuntimeError: of rank 3"
+
+/* What comes after rank 3 has failed, half a second each. */
+static const struct {
+    const char *text[3];
+    const char *expected;
+    const char *why;
+} rows[] = {
+    { { NULL }, FIRST "; begin with its output", "nobody else" },
+    { { OTHER(1, "DistBackendError: NCCL error"), OTHER(0, "OSError: reset") },
+      FIRST "; 0.5 s later rank 1 on n1: DistBackendError: NCCL error; begin with its output",
+      "others by its consequences" },
+    { { OTHER(1, "RuntimeError: of rank 1"), OTHER(0, "RuntimeError: of rank 10") },
+      "3 of 4 ranks failed alike, rank 3 on n2 among them: RuntimeError: of rank 3; begin with its output",
+      "others by the same, but for a number" },
+    { { OTHER(1, "RuntimeError: of rank x"), OTHER(0, "RuntimeError: of rank 3") },
+      "2 of 4 ranks failed alike, rank 3 on n2 among them: RuntimeError: of rank 3; "
+      "0.5 s later rank 1 on n1: RuntimeError: of rank x; begin with its output",
+      "one by another, one by the same" },
+    { { OTHER(1, "RuntimeError: of rank 3 and more") },
+      FIRST "; 0.5 s later rank 1 on n1: RuntimeError: of rank 3 and more; begin with its output",
+      "the beginning alone is the same" },
+    { { "raised=1\ntask=1\nerror=OSError\n" }, FIRST "; 0.5 s later task 1: OSError; begin with its output",
+      "one without a rank" },
+    { { "raised=1\ntask=1\nattempt=1\nerror=x\noutput=/tmp/err.1\n", "raised=1\ntask=2\nattempt=1\nerror=x\n" },
+      "2 processes failed alike, task 1 among them: x; begin with its output, /tmp/err.1", "torchrun's next attempt" },
+    { { OTHER(0, "OSError: reset"), OTHER(2, "SIGKILL\nkilled=yes"), OTHER(1, "OSError: reset") },
+      "a signal ended rank 2 on n1: SIGKILL; 0.5 s later rank 1 on n1: OSError: reset; begin with its output",
+      "torchrun tells of a signal" },
+};
+
+UNIT_ROWS(names, "after rank 3", rows)
+{
+    struct rc_failures failures = { .alike = 0 };
+    UNIT_ARENA(arena, 2048);
+    char text[256];
+    int64_t now = 1000;
+
+    snprintf(text, sizeof(text), RANK_3);
+    assert_true(rc_failures_take(&failures, unit_guard(rc_str(text)), now));
+    assert_int_equal(rc_failures_due(&failures), 3000);
+    for (unsigned i = 0; i < 3 && row->text[i]; i++)
+        assert_true(rc_failures_take(&failures, unit_guard(rc_str(row->text[i])), now += 500));
+    assert_string_equal(rc_failures_say(&failures, &arena), row->expected);
+    assert_null(rc_failures_say(&failures, &arena));
+    assert_int_equal(rc_failures_due(&failures), INT64_MAX);
+}
+
+static void says(const struct server_child *server, const char *expected)
+{
+    char line[512] = "";
+
+    assert_true(read(server->said, line, sizeof(line) - 1) > 0);
+    assert_string_equal(line, expected);
+}
+
+UNIT_TEST(at_a_server, "at a server: when the step ends, or after two seconds")
+{
+    struct server_child server = server_open((struct server_start){ .watch = 60 });
+
+    server_answers(&server, RANK_3, "");
+    says(&server, "RC711 " FIRST "; begin with its output\n");
+    server_answers(&server, OTHER(1, "OSError: reset"), "");
+    server_close(&server);
+}
+
+UNIT_TEST(at_the_end, "at a server whose step ends at once")
+{
+    struct server_child server = server_open((struct server_start){ .watch = 60 });
+
+    server_answers(&server, RANK_3, "");
+    assert_int_equal(write(server.life, &(const char){ RC_ENDED_BADLY }, 1), 1);
+    close(server.life);
+    server.life = -1;
+    says(&server, "RC711 " FIRST "; begin with its output\n");
+    server_close(&server);
+}
