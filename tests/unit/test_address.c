@@ -104,7 +104,8 @@ static void resolve(const char *addr, const char *const *more, struct rc_result 
                                "SLURM_STEP_NUM_TASKS=4 SLURM_STEP_NUM_NODES=2 'SLURM_STEP_TASKS_PER_NODE=2(x2)' "
                                "SLURM_STEP_NODELIST=n[1-2].example.org SLURM_GTIDS=2,3 SLURM_DISTRIBUTION=block";
     static const char *env[32];
-    UNIT_ARENA(arena, 128);
+    static char texts[128]; /* what the options point to, also when the task is resolved again */
+    struct rc_arena arena = { .base = texts, .size = sizeof(texts) };
     struct rc_messages messages = { .arena = &arena };
     struct rc_options options;
     size_t n = 0;
