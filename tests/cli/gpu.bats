@@ -33,7 +33,7 @@ PYTHON
 # A rank for each GPU: cuda:LOCAL_RANK and cores as rollcall map says.
 @test "cuda:LOCAL_RANK and its cores are those of the map, and NCCL reduces over them" {
     "$rollcall" map --json --tasks "$gpus" > "$BATS_TEST_TMPDIR/map.json"
-    run -0 --separate-stderr mpirun --oversubscribe --bind-to none -np "$gpus" "$rollcall" exec --ddp=bind=cores -- \
+    run -0 --separate-stderr mpirun --oversubscribe --bind-to none -np "$gpus" "$rollcall" exec --ddp=worker,bind=cores -- \
         "$PYTHON" "$BATS_TEST_TMPDIR/who.py" nccl
     python3 - "$BATS_TEST_TMPDIR/map.json" "$gpus" <<PYTHON
 import json, sys
