@@ -376,20 +376,20 @@ os.wait()
     heard 'reached=3 4\n' 'reached=2 4\n' "$raised" 'reached=3 4\n'
 }
 
-# raises CODE [NAME=VALUE...]: a watched task 3 on n2, whose standard error is no file; its lines are in $output
+# raises CODE [NAME=VALUE...]: a watched task 3, whose standard error is no file; its lines are in $output
 raises()
 {
-    run with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${task_3[@]}" SLURMD_NODENAME=n2 "${at_server[@]}" "${@:2}" \
+    run with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${task_3[@]}" SLURMD_NODENAME=192.0.2.2 "${at_server[@]}" "${@:2}" \
         "$rollcall" exec --ddp=watch -- "$python" -c "import os, sys; $1" 2>&1 | cat
 }
 
 @test "a process that an exception ends tells srun's server by which, after its traceback" {
-    local head='raised=1\ntask=3\nrank=3\nsize=4\nhost=n2\nerror='
+    local head='raised=1\ntask=3\nrank=3\nsize=4\nhost=192.0.2.2\nerror='
     open_server answers
     raises 'import torch; raise RuntimeError("of rank 3\n and more")'
     heard "${head}RuntimeError: of rank 3\n"
     raises 'import torch.distributed.distributed_c10d as d, torch; d.world = (5, 8); raise OSError(28, "\u00b5" * 500)'
-    [[ $(tail -n 1 "$BATS_TEST_TMPDIR/server/heard") == *'\nrank=5\nsize=8\nhost=n2\nerror=OSError: [Errno 28] ?????'* ]]
+    [[ $(tail -n 1 "$BATS_TEST_TMPDIR/server/heard") == *'\nrank=5\nsize=8\nhost=192.0.2.2\nerror=OSError: [Errno 28] ?????'* ]]
     : > "$BATS_TEST_TMPDIR/server/heard"
     # a hook that was there before
     raises 'sys.excepthook = lambda *error: print("own"); import torch; 1 / 0'

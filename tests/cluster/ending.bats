@@ -93,6 +93,22 @@ raise RuntimeError("of rank 3")'
     nothing_remains
 }
 
+@test "a task of another component of the job, and a node that goes away, end the step as well" {
+    local gone
+    fails 60 srun --ddp -N1 -n2 -w n1 sh -c 'exec sleep 500' : --ddp -N1 -n2 -w n2 sh -c 'echo last words; exit 3'
+    said '^last words$'
+    said '^srun: error: n2: tasks? [-0-9,]+: Exited with exit code 3'
+    nothing_remains
+    # the node's slurmstepd and all tasks there, at once
+    (until [ -s "$shared/gone.2" ] && [ -s "$shared/gone.3" ]; do sleep 0.2; done
+        read -r -a gone <<< "$(cat "$shared"/gone.[23] | tr '\n' ' ')"
+        on n2 kill -KILL "${gone[@]}") 3>&- &
+    fails 120 srun --ddp -N2 --ntasks-per-node=2 sh -c 'echo $PPID $$ > '"$shared"'/gone.$SLURM_PROCID; exec sleep 500'
+    wait $!
+    said '^srun: error: '
+    nothing_remains
+}
+
 # joins CODE: a script of torch, whose ranks have met when CODE runs, and which wait for the others
 joins()
 {

@@ -32,29 +32,39 @@ UNIT_ROWS(refuses, "no failure", wrong)
 
 /* What comes after rank 3 has failed, half a second each. */
 static const struct {
-    const char *text[3];
+    struct rc_str input;
+    const char *more[2];
     const char *expected;
     const char *why;
 } rows[] = {
-    { { NULL }, FIRST "; begin with its output", "nobody else" },
-    { { OTHER(1, "DistBackendError: NCCL error"), OTHER(0, "OSError: reset") },
+    { TEXT(""), { NULL }, FIRST "; begin with its output", "nobody else" },
+    { TEXT(OTHER(1, "DistBackendError: NCCL error")),
+      { OTHER(0, "OSError: reset") },
       FIRST "; 0.5 s later rank 1 on n1: DistBackendError: NCCL error; begin with its output",
       "others by its consequences" },
-    { { OTHER(1, "RuntimeError: of rank 1"), OTHER(0, "RuntimeError: of rank 10") },
+    { TEXT(OTHER(1, "RuntimeError: of rank 1")),
+      { OTHER(0, "RuntimeError: of rank 10") },
       "3 of 4 ranks failed alike, rank 3 on n2 among them: RuntimeError: of rank 3; begin with its output",
       "others by the same, but for a number" },
-    { { OTHER(1, "RuntimeError: of rank x"), OTHER(0, "RuntimeError: of rank 3") },
+    { TEXT(OTHER(1, "RuntimeError: of rank x")),
+      { OTHER(0, "RuntimeError: of rank 3") },
       "2 of 4 ranks failed alike, rank 3 on n2 among them: RuntimeError: of rank 3; "
       "0.5 s later rank 1 on n1: RuntimeError: of rank x; begin with its output",
       "one by another, one by the same" },
-    { { OTHER(1, "RuntimeError: of rank 3 and more") },
+    { TEXT(OTHER(1, "RuntimeError: of rank 3 and more")),
+      { NULL },
       FIRST "; 0.5 s later rank 1 on n1: RuntimeError: of rank 3 and more; begin with its output",
       "the beginning alone is the same" },
-    { { "raised=1\ntask=1\nerror=OSError\n" }, FIRST "; 0.5 s later task 1: OSError; begin with its output",
+    { TEXT("raised=1\ntask=1\nerror=OSError\n"),
+      { NULL },
+      FIRST "; 0.5 s later task 1: OSError; begin with its output",
       "one without a rank" },
-    { { "raised=1\ntask=1\nattempt=1\nerror=x\noutput=/tmp/err.1\n", "raised=1\ntask=2\nattempt=1\nerror=x\n" },
-      "2 processes failed alike, task 1 among them: x; begin with its output, /tmp/err.1", "torchrun's next attempt" },
-    { { OTHER(0, "OSError: reset"), OTHER(2, "SIGKILL\nkilled=yes"), OTHER(1, "OSError: reset") },
+    { TEXT("raised=1\ntask=1\nattempt=1\nerror=x\noutput=/tmp/err.1\n"),
+      { "raised=1\ntask=2\nattempt=1\nerror=x\n" },
+      "2 processes failed alike, task 1 among them: x; begin with its output, /tmp/err.1",
+      "torchrun's next attempt" },
+    { TEXT(OTHER(0, "OSError: reset")),
+      { OTHER(2, "SIGKILL\nkilled=yes"), OTHER(1, "OSError: reset") },
       "a signal ended rank 2 on n1: SIGKILL; 0.5 s later rank 1 on n1: OSError: reset; begin with its output",
       "torchrun tells of a signal" },
 };
@@ -63,14 +73,13 @@ UNIT_ROWS(names, "after rank 3", rows)
 {
     struct rc_failures failures = { .alike = 0 };
     UNIT_ARENA(arena, 2048);
-    char text[256];
     int64_t now = 1000;
 
-    snprintf(text, sizeof(text), RANK_3);
-    assert_true(rc_failures_take(&failures, unit_guard(rc_str(text)), now));
+    assert_true(rc_failures_take(&failures, unit_guard(RC_STR(RANK_3)), now));
     assert_int_equal(rc_failures_due(&failures), 3000);
-    for (unsigned i = 0; i < 3 && row->text[i]; i++)
-        assert_true(rc_failures_take(&failures, unit_guard(rc_str(row->text[i])), now += 500));
+    assert_true(!row->input.n || rc_failures_take(&failures, unit_guard(row->input), now += 500));
+    for (unsigned i = 0; i < 2 && row->more[i]; i++)
+        assert_true(rc_failures_take(&failures, unit_guard(rc_str(row->more[i])), now += 500));
     assert_string_equal(rc_failures_say(&failures, &arena), row->expected);
     assert_null(rc_failures_say(&failures, &arena));
     assert_int_equal(rc_failures_due(&failures), INT64_MAX);
