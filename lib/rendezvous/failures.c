@@ -9,7 +9,7 @@
 
 /* srun ends the step some tenths of a second after the first failure. A step that goes on is waited for so long, so
  * that those that fail next are known. */
-enum { SETTLE_MS = 2000, NAME_MAX = 64, ERROR_MAX = 300, PATH_MAX_SHOWN = 512 };
+enum { SETTLE_MS = 2000, NAME_MAX = 64, ERROR_MAX = 300, LATER_SHOWN = 64, PATH_MAX_SHOWN = 512 };
 
 static const struct rc_row rows[] = {
     RC_ROW_NUMBER(struct rc_failure, task, 0, RC_MAX_TASKS - 1),
@@ -103,6 +103,14 @@ static const char *name_process(const struct rc_failure *failure, struct rc_aren
                      failure->host.n ? " on " : "", &failure->host);
 }
 
+/* Of an error that is only a consequence the beginning will do: gloo's have 200 characters. */
+static const char *begin_of(struct rc_str error, struct rc_arena *arena)
+{
+    struct rc_str shown = { error.p, error.n < LATER_SHOWN ? error.n : LATER_SHOWN };
+
+    return rc_format(arena, "%pS%s", &shown, shown.n < error.n ? "..." : "");
+}
+
 /* What has failed first, or how many have failed alike: of those nobody can say who was first. */
 static const char *name_first(const struct rc_failures *failures, struct rc_arena *arena)
 {
@@ -127,8 +135,8 @@ const char *rc_failures_say(struct rc_failures *failures, struct rc_arena *arena
         return NULL;
     failures->said = true;
     if (next->error.n)
-        later = rc_format(arena, "; %u.%u s later %s: %pS", tenths / 10, tenths % 10, name_process(next, arena),
-                          &next->error);
+        later = rc_format(arena, "; %u.%u s later %s: %s", tenths / 10, tenths % 10, name_process(next, arena),
+                          begin_of(next->error, arena));
     return rc_format(arena, "%s: %pS%s; begin with its output%s%pS", name_first(failures, arena), &first->error, later,
                      first->output.n ? ", " : "", &first->output);
 }

@@ -28,7 +28,7 @@ UNIT_ROWS(refuses, "no failure", wrong)
 }
 
 #define OTHER(rank, error) "raised=1\ntask=" #rank "\nrank=" #rank "\nsize=4\nhost=n1\nerror=" error "\n"
-#define FIRST "the first exception came from rank 3 on n2: RuntimeError: of rank 3"
+#define FIRST              "the first exception came from rank 3 on n2: RuntimeError: of rank 3"
 
 /* What comes after rank 3 has failed, half a second each. */
 static const struct {
@@ -55,6 +55,11 @@ static const struct {
       { NULL },
       FIRST "; 0.5 s later rank 1 on n1: RuntimeError: of rank 3 and more; begin with its output",
       "the beginning alone is the same" },
+    { TEXT(OTHER(1, "RuntimeError: [pair.cc:553] Connection closed by peer [10.77.0.3]:63210.")),
+      { NULL },
+      FIRST "; 0.5 s later rank 1 on n1: RuntimeError: [pair.cc:553] Connection closed by peer [10.77.0.3..."
+            "; begin with its output",
+      "one by a long text" },
     { TEXT("raised=1\ntask=1\nerror=OSError\n"),
       { NULL },
       FIRST "; 0.5 s later task 1: OSError; begin with its output",
