@@ -75,6 +75,13 @@ expect()
         "$BATS_TEST_TMPDIR/map.json"
 }
 
+# Three tasks of one GPU, whose node has one core left: the others go to another node each, before two share one.
+@test "DGX A100: tasks that have to move go to where most cores are left" {
+    expect '0 0 3 mlx5_0 1 48
+1 0 1 mlx5_0 4 16-19
+2 0 0 mlx5_0 4 0-3' dgx-a100 --tasks 3 --gpus 0 --cpus 48,0-3,16-19
+}
+
 # All of them are in the other package.
 @test "DGX A100: no core in the GPUs' package" {
     expect '0 0 4 mlx5_0 8 64-71
@@ -486,6 +493,8 @@ END
     run -0 "$rollcall" map --from "$BATS_FILE_TMPDIR/abci-v.xml"
     [ "${lines[1]}" = '  task  GPU             NUMA  NIC     cores  hardware threads' ]
     [ "${lines[2]}" = '     0  0 0000:3d:00.0     0  mlx5_0     10  0-9,40-49' ]
+    # none of them is who asks
+    [[ $output != *'this task'* ]]
 }
 
 @test "a picture: every task's number and colour, drawn by lstopo" {

@@ -22,6 +22,12 @@ as_file()
     grep -qE "^  set +PYTHONPATH +$long/last:/[^ ]+/watch\$" <<< "$output"
 }
 
+# variables: what a report says is done, and to which one
+variables()
+{
+    sed -nE 's/^  (set|same|keep|unset)( +([^ ]+))?.*/\1 \3/p'
+}
+
 @test "show: every value with where it came from" {
     as_file "${task_3[@]}" RANK=7 PET_NNODES=5
     run -0 --separate-stderr "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
@@ -36,6 +42,9 @@ as_file()
         }
     done
     [ "$(wc -L <<< "$output")" -le 80 ]
+    # each variable once, and no more
+    "$rollcall" show --why --from "$BATS_TEST_TMPDIR/task.env" > "$BATS_TEST_TMPDIR/why"
+    diff -u <(variables < "$BATS_TEST_TMPDIR/why") <(variables <<< "$output")
 }
 
 @test "--why: MPI's number in a task that the network's order renumbers" {
@@ -120,6 +129,10 @@ as_file()
     done
     run -1 "$rollcall" show --json --from "$BATS_TEST_TMPDIR/task.env"
     [ "$(jq -c '[.mode, .set, .unset, .master.addr, .messages[0].id, .messages[0].level]' <<< "$output")" = '["none",{},[],null,"RC101","error"]' ]
+    # LSF counts its tasks from 1
+    as_file LSB_JOBID=7 LSB_DJOB_NUMPROC=4 'LSB_MCPU_HOSTS=n1 2 n2 2' LSF_PM_TASKID=5
+    matches 1 '*error RC103: LSF_PM_TASKID is 5, but LSB_DJOB_NUMPROC is 4;*' \
+        "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
 }
 
 @test "an unreadable ROLLCALL variable is a contradiction of what is looked at" {

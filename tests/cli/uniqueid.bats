@@ -327,6 +327,13 @@ PYTHON
         "$BATS_TEST_TMPDIR/rank.1"
 }
 
+@test "a store that is asked for without a task, or without a time, is not opened" {
+    for line in owner=2147483647 seconds=1; do
+        run -1 "$prefix/libexec/rollcall/rollcall-exchange" store <<< "name=half-$port"$'\n'"$line"
+        [ "$output" = 'failed=the request: cannot be read' ]
+    done
+}
+
 @test "a forked child counts anew; threads share one count" {
     cat > "$BATS_TEST_TMPDIR/threads.py" <<'PYTHON'
 import os, rollcall, sys, threading

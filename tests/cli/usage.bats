@@ -141,6 +141,13 @@ plugin_is()
     COLUMNS=40 "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env" | grep -qx ' \{20\}SLURM_STEP_NUM_TASKS'
     run -0 on_terminal 60 "$rollcall" show --why --from "$BATS_TEST_TMPDIR/task.env"
     [ "$(sed 's/\x1b\[[0-9]*m//g; s/\r$//' <<< "$output")" = "$(cat "$BATS_TEST_TMPDIR/60")" ]
+    # one that is too narrow is as none
+    COLUMNS=20 "$rollcall" show --why --from "$BATS_TEST_TMPDIR/task.env" > "$BATS_TEST_TMPDIR/20"
+    cp "$BATS_TEST_TMPDIR/80" "$BATS_TEST_TMPDIR/19"
+    for width in 20 19; do
+        run -0 on_terminal "$width" env NO_COLOR=1 "$rollcall" show --why --from "$BATS_TEST_TMPDIR/task.env"
+        [ "$(tr -d '\r' <<< "$output")" = "$(cat "$BATS_TEST_TMPDIR/$width")" ]
+    done
 }
 
 @test "colours: on a person's terminal, and not on one that a launcher gives its tasks" {

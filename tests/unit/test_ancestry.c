@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program of a command line, as /proc and a recording show it. */
+/* The program of a command line, as /proc and a recording show it, and whose task is below it. */
 #include "launcher/launcher.h"
+#include "resolve/resolve.h"
 #include "unit.h"
 
 struct name {
@@ -110,4 +111,26 @@ static const struct member scripts[] = {
 UNIT_ROWS(knows_scripts, "a batch script's process is", scripts)
 {
     assert_int_equal(rc_ancestor_is_batch(unit_guard(row->input)), row->is);
+}
+
+/* Whether a task of Open MPI's and of Flux's is taken for Flux's; of two processes so many are there. */
+static bool is_of_flux(unsigned count)
+{
+    static const char *const env[] = { "OMPI_COMM_WORLD_RANK=0", "FLUX_TASK_RANK=0", "FLUX_JOB_ID=f1", NULL };
+    static struct rc_result result;
+    struct rc_here here = {
+        .learned = ~0u,
+        .ancestor = { RC_STR("bash"), RC_STR("flux-shell") },
+        .ancestor_count = count,
+    };
+    struct rc_context context = { .env = env, .here = &here };
+
+    rc_resolve(&context, &result);
+    return strcmp(result.launcher->id, "flux") == 0;
+}
+
+UNIT_TEST(counts_ancestors, "the last process that is there is looked at, and none after it")
+{
+    assert_true(is_of_flux(2));
+    assert_false(is_of_flux(1));
 }

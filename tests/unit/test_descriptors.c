@@ -5,6 +5,7 @@
 #include "serverchild.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -12,17 +13,23 @@
 #include "rendezvous/wire.h"
 
 enum {
-    CLIENTS = 40,   /* ten times as many as */
-    FEW = 4,        /* descriptors for connections */
-    SETTLE = 300000 /* microseconds in which all have come that are to wait */
+    CLIENTS = 40,    /* ten times as many as */
+    FEW = 4,         /* descriptors for connections */
+    SETTLE = 300000, /* microseconds in which all have come that are to wait */
+    ASKS = 1000      /* for a connection: far more than it takes, and far less than without a pause */
 };
 
 /* How many times accept4 is to fail, and with what: the server's call, instead of libc's. */
 static int failures;
 static int failure;
 
+/* How often it was called, by the server's process too; NULL: that does not matter. */
+static volatile unsigned *asked;
+
 int accept4(int fd, struct sockaddr *address, socklen_t *size, int flags)
 {
+    if (asked)
+        ++*asked;
     if (failures > 0) {
         failures--;
         errno = failure;
@@ -126,12 +133,18 @@ UNIT_TEST(check_waiters, "ten times as many waiters as descriptors, and one who 
     server_close(&server);
 }
 
-/* Those who have come but just now, and whose message is on its way, are not closed for others. */
+/* Those who have come but just now, and whose message is on its way, are not closed for others. Until then the server
+ * does not ask for the others all the time. */
 UNIT_TEST(check_young, "young connections at the limit")
 {
-    struct server_child server = server_open((struct server_start){ .descriptors = FEW });
+    volatile unsigned *count = mmap(NULL, sizeof(*count), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct server_child server;
     int fd[2 * FEW];
 
+    assert_true(count != MAP_FAILED);
+    asked = count;
+    server = server_open((struct server_start){ .descriptors = FEW });
+    asked = NULL;
     for (unsigned i = 0; i < 2 * FEW; i++)
         fd[i] = server_connect(&server, 0, 0);
     usleep(SETTLE);
@@ -149,6 +162,7 @@ UNIT_TEST(check_young, "young connections at the limit")
         /* the answer; or to come again, for those after it */
         assert_true(recv(fd[i], text, sizeof(text), 0) > 0);
     }
+    assert_in_range(*count, FEW, ASKS);
     for (unsigned i = 0; i < 2 * FEW; i++)
         close(fd[i]);
     server_decides(&server, "4 1\n");

@@ -122,6 +122,38 @@ UNIT_ROWS(plans_variables, "pins plan", plans)
         assert_true(rc_str_is(planned(&result, RC_PINS), row->list));
 }
 
+/* Two workers whose list, with the NUL after it, is so long. */
+static bool has_room_for(size_t length)
+{
+    static const char first[] = "node\npin cpus=0 cores=1\npin cpus=";
+    static const char last[] = " cores=1\n";
+    static char text[5000];
+    static struct rc_result result;
+    const char *env[10];
+    struct rc_pins pins;
+    struct rc_context context = { .env = env,
+                                  .options = { .given = true, .mode = RC_MODE_LAUNCHER },
+                                  .told = { .pins = &pins, .pins_library = RC_STR("/x/p.so") } };
+    char *cpus = text + sizeof(first) - 1;
+    size_t n = length - sizeof("0 ");
+
+    /* "1,0,0" or "10,0,0" */
+    memcpy(text, first, sizeof(first) - 1);
+    for (size_t i = 0; i < n; i++)
+        cpus[i] = i == 0 ? '1' : i % 2 == n % 2 ? ',' : '0';
+    memcpy(cpus + n, last, sizeof(last));
+    be_given(env, UNIT_COUNT(env), NULL);
+    assert_true(rc_pins_read(rc_str(text), &pins));
+    assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
+    return planned(&result, RC_PINS).p != NULL;
+}
+
+UNIT_TEST(limits_list, "the list of the workers' cores has room for 4096 bytes")
+{
+    assert_true(has_room_for(4096));
+    assert_false(has_room_for(4097));
+}
+
 struct preload_row {
     struct rc_str input; /* the options */
     const char *library;

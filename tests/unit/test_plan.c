@@ -383,6 +383,8 @@ static const struct row asked_for[] = {
     { TEXT("launcher"), "PATH=/bin", "launcher", "RC307", "no launcher" },
     { TEXT("nothing"), "PATH=/bin", "", "", "no launcher" },
     { TEXT("worker"), "RANK=0 WORLD_SIZE=2 LOCAL_RANK=0", "worker", "RC118 RC119", "half an identity" },
+    { TEXT("nothing"), "OMPI_COMM_WORLD_RANK=0 PMIX_NAMESPACE=slurm.pmix.42.7 PMIX_RANK=3", "", "RC108",
+      "values of an mpirun further outside alone" },
 };
 
 UNIT_ROWS(answers_wish, "who asks for it hears that there is no task for", asked_for)

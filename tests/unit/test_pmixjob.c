@@ -11,7 +11,7 @@
 
 static const struct {
     struct rc_str input; /* lines, | for their ends; of rank 4 */
-    const char *answer;  /* rank, local rank, node rank, sizes, nodes, rank 0's host; or the first message's id */
+    const char *answer;  /* rank, local rank, node rank, sizes, nodes, rank 0's host; or the ids of all messages */
     const char *why;
 } answers[] = {
     { TEXT(UNEVEN), "4 0 2 5 1 3 n1", "an uneven job" },
@@ -67,6 +67,7 @@ static const char *resolve_in(const char *const *block, struct rc_str lines, cha
     struct rc_context context = { .env = block, .here = &here, .options = { .mode = RC_MODE_WORKER } };
     const uint32_t *field = result.identity.field;
     char nodes[16] = "?";
+    size_t used = 0;
 
     for (size_t i = 0; i < lines.n; i++)
         room[ROOM - lines.n + i] = lines.p[i] == '|' ? '\n' : lines.p[i];
@@ -75,9 +76,11 @@ static const char *resolve_in(const char *const *block, struct rc_str lines, cha
     rc_resolve(&context, &result);
     if (field[RC_NNODES] != RC_UNKNOWN)
         snprintf(nodes, sizeof(nodes), "%u", field[RC_NNODES]);
-    if (result.status == RC_CONTRADICTION)
-        snprintf(text, sizeof(text), "%s", rc_message_entry(result.messages.list[0].id)->id);
-    else
+    text[0] = '\0';
+    for (unsigned i = 0; result.status == RC_CONTRADICTION && i < result.messages.count; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? " " : "",
+                                 rc_message_entry(result.messages.list[i].id)->id);
+    if (result.status != RC_CONTRADICTION)
         snprintf(text, sizeof(text), "%u %u %u %u %u %s %s", field[RC_RANK], field[RC_LOCAL_RANK], field[RC_NODE_RANK],
                  field[RC_WORLD_SIZE], field[RC_LOCAL_WORLD_SIZE], nodes, result.master.addr);
     return text;
