@@ -222,7 +222,7 @@ static int start_command(const struct arguments *a)
     "wrong usage, 126 CMD cannot be executed, 127 CMD was not found.\n"                \
     "\n"                                                                               \
     "  mpirun -np 4 rollcall exec -- python train.py\n"                                \
-    "  srun --ntasks-per-node=1 rollcall exec --ddp=nproc=2 torchrun train.py\n"
+    "  srun -K --ntasks-per-node=1 rollcall exec --ddp=nproc=2 torchrun train.py\n"
 
 static void print_help(void)
 {

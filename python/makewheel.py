@@ -50,7 +50,7 @@ rollcall gives every process of a distributed PyTorch job one consistent RANK, W
 MASTER_PORT, under srun, mpirun, torchrun and others, without root and without a change to the script:
 
     pip install rollcall_ddp-*_$(uname -m).whl
-    srun rollcall exec -- python train.py
+    srun -K rollcall exec -- python train.py
     mpirun -np 8 rollcall exec -- python train.py
     rollcall doctor train.py
 

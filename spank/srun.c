@@ -183,20 +183,17 @@ bool rc_spank_check_waiting(void)
     return false;
 }
 
-/* torchrun starts workers again, or goes on with fewer nodes. */
 static bool goes_on_after_failure(void)
 {
     const char *words[WORDS_MAX + 1] = { NULL };
     struct rc_command command;
-    struct rc_str most;
     int count = -optind; /* srun's own words come first */
 
     for (const char *word = next_word(NULL); word && count < WORDS_MAX; word = next_word(word), count++)
         if (count >= 0)
             words[count] = word;
     rc_command_read(words, &command);
-    rc_str_split(command.given.nnodes, ':', &most);
-    return most.p || (command.given.restarts.p && !rc_str_is(command.given.restarts, "0"));
+    return rc_command_goes_on(&command);
 }
 
 /* What srun's own -K, -K0 or SLURM_KILL_BAD_EXIT says comes first (22.05 to 26.05: src/srun, _kill_on_bad_exit). */

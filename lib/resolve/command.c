@@ -433,6 +433,14 @@ void rc_command_read(const char *const *argv, struct rc_command *command)
     }
 }
 
+bool rc_command_goes_on(const struct rc_command *command)
+{
+    struct rc_str most;
+
+    rc_str_split(command->given.nnodes, ':', &most);
+    return most.p || (command->given.restarts.p && !rc_str_is(command->given.restarts, "0"));
+}
+
 bool rc_command_starts_another(struct rc_str program)
 {
     const struct program *found = find_program(rc_str_base_name(program));

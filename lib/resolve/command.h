@@ -23,6 +23,9 @@ bool rc_words_next(struct rc_words *words, struct rc_str *word);
  * the script's own. argv is NULL-terminated or NULL. Reads at most a few hundred words. */
 void rc_command_read(const char *const *argv, struct rc_command *command);
 
+/* Does torchrun start its workers again after a failure, or go on with fewer nodes? */
+bool rc_command_goes_on(const struct rc_command *command);
+
 /* Is the program with this path one that starts another, and does not do the work
  * itself: a shell, env, numactl, ...? */
 bool rc_command_starts_another(struct rc_str program);

@@ -266,6 +266,7 @@ void rc_forgotten_say(const struct rc_context *context, struct rc_result *result
 {
     uint32_t tasks = forgotten_tasks(result);
     const char *line;
+    const char *end; /* ends the step when a task fails */
 
     if (!context->argv)
         return;
@@ -279,13 +280,14 @@ void rc_forgotten_say(const struct rc_context *context, struct rc_result *result
     if (!tasks)
         return;
     line = command_line(result, context->argv);
+    end = rc_command_goes_on(&result->command) ? "" : "-K ";
     if (result->command.told)
         line = rc_format(&result->arena, "sh -c '%s %s'", line, result->command.told);
     if (waits_for_nodes(result))
         rc_say(&result->messages, RC309,
                "%pS is started once, in the job's script itself, but the job has %u nodes; the others "
-               "start none; start it with srun: srun --ntasks-per-node=1 rollcall exec -- %s",
-               &result->command.name, number_of(result, RC_STR("SLURM_JOB_NUM_NODES")), line);
+               "start none; start it with srun: srun %s--ntasks-per-node=1 rollcall exec -- %s",
+               &result->command.name, number_of(result, RC_STR("SLURM_JOB_NUM_NODES")), end, line);
     else if (!result->command.script.n || rc_str_which(result->command.script, "pip|venv|ensurepip"))
         return;
     /* Lightning starts its ranks itself there; torch says whether somebody has */
@@ -294,7 +296,7 @@ void rc_forgotten_say(const struct rc_context *context, struct rc_result *result
     else
         rc_say(&result->messages, RC309,
                "%pS is started once, in the job's script itself, but the job has %u tasks, which "
-               "training waits for; start it with srun: srun rollcall exec -- %s",
+               "training waits for; start it with srun: srun -K rollcall exec -- %s",
                &result->command.script, tasks, line);
 }
 

@@ -204,7 +204,7 @@ def command_line(words, by_exec):
     words = [name if name in AGENTS else os.path.basename(words[0])] + words[2 if name in AGENTS else 1 :]
     line = " ".join(map(shlex.quote, words))
     each = "--ntasks-per-node=1 " if is_agent(words) else ""
-    how = "rollcall exec -- " if by_exec else "--ddp "
+    how = "-K rollcall exec -- " if by_exec else "--ddp "
     return "srun " + each + how + (line if len(line) <= 200 else line[:200] + " ...")
 
 

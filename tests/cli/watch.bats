@@ -519,7 +519,7 @@ $code"
     in_script $slow RANK=0 WORLD_SIZE=4 -- 'dist.init_process_group()'
     [[ $stderr == "rollcall: warning RC309: process "*" waits for 3 others as rank 0 of 4, but the script of a job of 4 tasks runs once; start it with srun: srun --ddp python"* ]]
     in_script $slow RANK=0 WORLD_SIZE=4 ROLLCALL_IDENTITY='script=42 tasks=4 exec=1' -- 'dist.init_process_group()'
-    [[ $stderr == *'start it with srun: srun rollcall exec -- python'* ]]
+    [[ $stderr == *'start it with srun: srun -K rollcall exec -- python'* ]]
     in_script $slow -- 'dist.init_process_group(rank=0, world_size=4)'
     [ "$(grep -c RC309 <<< "$stderr")" = 1 ]
     in_script FAKE_FAILS=ValueError -- 'dist.init_process_group()'

@@ -41,7 +41,7 @@ optional *	a line of plugstack.conf; site.bats
 pdcp *	no ssh leads to these nodes; tests/lint/installed.bats renames files of a plugin that is mapped
 *cmake *	tests/cli/examples.bats
 *accelerate launch*	tests/frameworks/accelerate.bats, with a configuration for machines without GPUs
-srun conda run *	there is no conda
+srun -K conda run *	there is no conda
 srun --ddp apptainer *	there is no apptainer; containers.bats reads its command line
 END
 }

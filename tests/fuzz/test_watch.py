@@ -79,4 +79,4 @@ def test_any_command_line(words, by_exec):
         assert watch.nodes_of_agent(words) >= 0
         if words:
             line = watch.command_line(words, by_exec)
-            assert line.startswith("srun ") and ("rollcall exec -- " if by_exec else "--ddp ") in line
+            assert line.startswith("srun ") and ("-K rollcall exec -- " if by_exec else "--ddp ") in line

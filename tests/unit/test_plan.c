@@ -397,15 +397,18 @@ static const struct {
     const char *line;
     const char *why;
 } lines[] = {
-    { TEXT("python train.py --lr 1"), "srun rollcall exec -- python train.py --lr 1", "plain words" },
-    { TEXT("python train.py 'a b' c"), "srun rollcall exec -- python train.py ...", "a word with a blank" },
-    { TEXT("python train.py \x7f"), "srun rollcall exec -- python train.py ...", "a control character" },
+    { TEXT("python train.py --lr 1"), "srun -K rollcall exec -- python train.py --lr 1", "plain words" },
+    { TEXT("python train.py 'a b' c"), "srun -K rollcall exec -- python train.py ...", "a word with a blank" },
+    { TEXT("python train.py \x7f"), "srun -K rollcall exec -- python train.py ...", "a control character" },
+    { TEXT("torchrun --nnodes=2 --max-restarts=3 t.py"),
+      "srun --ntasks-per-node=1 rollcall exec -- torchrun --nnodes=2 --max-restarts=3 t.py",
+      "torchrun that goes on after a failure" },
     { TEXT("vllm serve M"),
-      "srun --ntasks-per-node=1 rollcall exec -- sh -c 'vllm serve M --nnodes $PET_NNODES --node-rank $NODE_RANK "
+      "srun -K --ntasks-per-node=1 rollcall exec -- sh -c 'vllm serve M --nnodes $PET_NNODES --node-rank $NODE_RANK "
       "--master-addr $MASTER_ADDR --master-port $MASTER_PORT $(test $NODE_RANK = 0 || echo --headless)'",
       "a server, which reads options alone" },
     { TEXT("sglang serve --tp 8"),
-      "srun --ntasks-per-node=1 rollcall exec -- sh -c 'sglang serve --tp 8 --nnodes $PET_NNODES "
+      "srun -K --ntasks-per-node=1 rollcall exec -- sh -c 'sglang serve --tp 8 --nnodes $PET_NNODES "
       "--node-rank $NODE_RANK --dist-init-addr $MASTER_ADDR:$MASTER_PORT'",
       "SGLang" },
 };
@@ -434,8 +437,8 @@ UNIT_TEST(cuts_line, "a line to start it with has 200 characters at most")
     char line[400];
 
     snprintf(command, sizeof(command), "python t.py %0189d", 0);
-    ends_with(rc_str(command), "srun rollcall exec -- python t.py ...");
+    ends_with(rc_str(command), "srun -K rollcall exec -- python t.py ...");
     snprintf(command, sizeof(command), "python t.py %0188d 1", 0);
-    snprintf(line, sizeof(line), "srun rollcall exec -- python t.py %0188d ...", 0);
+    snprintf(line, sizeof(line), "srun -K rollcall exec -- python t.py %0188d ...", 0);
     ends_with(rc_str(command), line);
 }
