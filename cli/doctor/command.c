@@ -10,9 +10,6 @@
 #include "doctor.h"
 #include "effects/lookup.h"
 
-/* By the worst that was found. A note says what was not looked at. */
-static const int statuses[] = { [RC_LEVEL_NOTE] = 4, [RC_LEVEL_WARNING] = 1, [RC_LEVEL_ERROR] = 3 };
-
 struct arguments {
     struct doctor_request request;
     bool json;
@@ -93,7 +90,8 @@ static int look_around(struct arguments *a)
         doctor_slurm_type(findings, &slurm, type, NULL, 0);
     doctor_network(findings, result);
     doctor_node(findings, result);
-    return 0;
+    a->request.is_task = result->identity.field[RC_RANK] != RC_UNKNOWN && !isatty(STDIN_FILENO);
+    return doctor_script(findings, &a->request, &slurm);
 }
 
 /* Findings about the machine itself belong to `rollcall doctor` without a script. */
@@ -123,7 +121,7 @@ static int print_report(void *more)
         doctor_print_json(&a->findings);
     else
         doctor_print_text(&a->findings, titled);
-    return a->findings.count ? statuses[a->findings.list[0].level] : STATUS_RESOLVED;
+    return doctor_findings_status(&a->findings);
 }
 
 static int print_findings(struct arguments *a)
@@ -191,8 +189,8 @@ const struct subcommand cli_doctor = {
             "      --json        one JSON object instead of text\n"
             "  -h, --help        this help\n"
             "\n"
-            "Exit status: 0 nothing found, 1 warnings, 2 wrong usage or a file that cannot be\n"
-            "read, 3 errors, 4 nothing found, but not all was looked at.\n",
+            "Exit status: 0 nothing found, or notes alone, 1 warnings, 2 wrong usage or a\n"
+            "file that cannot be read, 3 errors, 4 nothing found, but not all was looked at.\n",
     .operands = OPERANDS_FILES,
     .has_line = true,
     .run = run_doctor,

@@ -52,6 +52,9 @@ void doctor_findings_add_fact(struct findings *findings, const char *name, const
 /* Sorts: errors first, then by file, in the order in which files were found, then by line. */
 void doctor_findings_sort(struct findings *findings);
 
+/* The exit status of the command. */
+int doctor_findings_status(const struct findings *findings);
+
 /* Prints all findings, 80 columns wide; the last line is the verdict. `titled`: a title says the rank. */
 void doctor_print_text(const struct findings *findings, bool titled);
 
@@ -121,6 +124,7 @@ struct doctor_request {
     const char *script;      /* NULL: none */
     const char *job;         /* a job script, NULL: none */
     const char *const *line; /* srun, sbatch or the command itself; NULL: none */
+    bool is_task;            /* and in none of these: the environment is a task's */
 };
 
 /* Adds what python/main.py finds; D421 for a file that it could not look at. Returns 0, or -1, after one line on

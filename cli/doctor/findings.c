@@ -85,11 +85,19 @@ void doctor_findings_add_fact(struct findings *findings, const char *name, const
     findings->fact_count++;
 }
 
+/* Whether it is of something that was not looked at. Other notes are advice. */
+static bool is_unread(const struct finding *finding)
+{
+    return finding->level == RC_LEVEL_NOTE && strncmp(finding->id, "D42", 3) == 0;
+}
+
 /* Whether a comes before b. All findings of a file have the order of its first one. */
 static bool is_before(const struct finding *a, const struct finding *b)
 {
     if (a->level != b->level)
         return a->level > b->level;
+    if (is_unread(a) != is_unread(b))
+        return is_unread(a);
     if (a->order != b->order)
         return a->order < b->order;
     return a->line < b->line;
@@ -114,13 +122,21 @@ void doctor_findings_sort(struct findings *findings)
     }
 }
 
+/* Of the notes, those alone that say what was not looked at. */
 static unsigned count_of(const struct findings *findings, enum rc_level level)
 {
     unsigned count = 0;
 
     for (size_t i = 0; i < findings->count; i++)
-        count += findings->list[i].level == level;
+        count += findings->list[i].level == level && (level != RC_LEVEL_NOTE || is_unread(&findings->list[i]));
     return count;
+}
+
+int doctor_findings_status(const struct findings *findings)
+{
+    if (count_of(findings, RC_LEVEL_ERROR))
+        return 3;
+    return count_of(findings, RC_LEVEL_WARNING) ? 1 : count_of(findings, RC_LEVEL_NOTE) ? 4 : STATUS_RESOLVED;
 }
 
 static void format_place(const struct finding *finding, char *text, size_t size)
@@ -153,7 +169,9 @@ static void format_verdict(const struct findings *findings, char text[VERDICT])
         rc_join(&arena);
     format_place(&findings->list[0], where, sizeof(where));
     rc_format(&arena, "%s %s%s%s%s",
-              errors || warnings ? "; begin with" : "nothing found, but not all was looked at; see",
+              errors || warnings                  ? "; begin with"
+              : count_of(findings, RC_LEVEL_NOTE) ? "nothing found, but not all was looked at; see"
+                                                  : "nothing found, but see the note",
               findings->list[0].id, *where ? ", " : "", where,
               (errors || warnings) && count_of(findings, RC_LEVEL_NOTE) ? "; not all was looked at" : "");
 }

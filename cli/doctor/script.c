@@ -51,7 +51,7 @@ static void add_answer(struct findings *findings, const struct doctor_slurm *slu
     rc_parse_u32(rc_str(field[3]), INT32_MAX, &number);
     id = cli_catalogue_find_finding(field[1]);
     if (strcmp(field[0], "finding") == 0 && id < FINDING_COUNT)
-        doctor_findings_add(findings, id, field[2], number, field[5], "%s", field[4]);
+        doctor_findings_add(findings, id, *field[2] ? field[2] : NULL, number, field[5], "%s", field[4]);
     else if (strcmp(field[0], "fact") != 0)
         return;
     else if (strcmp(field[1], "mpi") == 0)
@@ -71,7 +71,8 @@ static bool ask_python(struct findings *findings, const struct doctor_request *r
     const char *words[WORDS] = { helper,   slurm->series[0] ? slurm->series : "-",
                                  "plugin", slurm->lacks_option ? "absent" : slurm->has_default ? "default" : "-",
                                  "script", request->script ? request->script : "-",
-                                 "job",    request->job ? request->job : "-" };
+                                 "job",    request->job ? request->job : "-",
+                                 "step",   request->is_task ? "task" : "-" };
     struct rc_program program = {
         .kind = RC_PROGRAM_USER,
         .path = python,
@@ -86,8 +87,8 @@ static bool ask_python(struct findings *findings, const struct doctor_request *r
     /* python3 reads it, so it need not be executable (EACCES) */
     if (cli_own_program("doctor/main.py", helper) < 0 && errno != EACCES)
         return false;
-    for (size_t i = 0; request->line && request->line[i] && i + 9 < WORDS; i++)
-        words[8 + i] = request->line[i];
+    for (size_t i = 0; request->line && request->line[i] && i + 11 < WORDS; i++)
+        words[10 + i] = request->line[i];
     size = rc_program_run(&program, answer, sizeof(answer), &status);
     if (size < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return false;

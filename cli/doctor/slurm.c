@@ -155,7 +155,7 @@ void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm)
     if (text)
         read_types(text, slurm->types);
     doctor_findings_add_fact(findings, "Slurm", "%s, %s, --mpi:%s", slurm->series,
-                             slurm->lacks_option ? "without --ddp (srun rollcall exec -- COMMAND)" : "with --ddp",
+                             slurm->lacks_option ? "without --ddp (srun -K rollcall exec -- COMMAND)" : "with --ddp",
                              slurm->types[0] ? slurm->types : " not known");
     slurm->lacks_option = slurm->lacks_option || plugin.off[0];
 }

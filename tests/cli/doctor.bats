@@ -104,7 +104,7 @@ launches()
 
 @test "what a job starts, through variables and wrappers" {
     job '#SBATCH --nodes=4 --ntasks-per-node=1 --gpus-per-node=8' 'LAUNCH="torchrun --nnodes $SLURM_NNODES \' '    --nproc_per_node 8"' \
-        'CMD="$LAUNCH train.py"' 'srun $CMD --lr 1'
+        'CMD="$LAUNCH train.py"' 'srun -K $CMD --lr 1'
     [ "$(launches --script job.sh)" = 'job.sh:6: 4 nodes, 1 task a node, 8 GPUs a node, torchrun' ]
     found '' --script job.sh
     sed -i 's/--nnodes $SLURM_NNODES/--nnodes 2/' job.sh
@@ -113,7 +113,7 @@ launches()
     [ "$(launches --script job.sh)" = 'job.sh:4: 2 nodes, 8 tasks a node' ]
     job '#SBATCH -N 1 -n 1 --gres=gpu:4' 'srun container_wrapper exec accelerate launch --num_processes=4 train.py'
     [ "$(launches --script job.sh)" = 'job.sh:3: 1 node, 1 task a node, 4 GPUs a node, accelerate launch' ]
-    job '#SBATCH -N 2 --ntasks-per-node=1' 'ARGS="--nproc_per_node 8"' 'ARGS+=" --nnodes 2"' 'srun torchrun $ARGS train.py'
+    job '#SBATCH -N 2 --ntasks-per-node=1' 'ARGS="--nproc_per_node 8"' 'ARGS+=" --nnodes 2"' 'srun -K torchrun $ARGS train.py'
     [ "$(launches --script job.sh)" = 'job.sh:5: 2 nodes, 1 task a node, torchrun' ]
     found '' --script job.sh
     job '# torchrun --nproc_per_node 8 \' 'deepspeed train.py'
@@ -134,7 +134,7 @@ here()
     name=$(uname -n)
     [ -z "${outside-}" ] || task=()
     before="mount -t tmpfs -o size=1g tmpfs /dev/shm${before:+ && $before}" \
-        with_names "${hosts-192.0.2.2 $name}" "${task[@]}" PATH="$BATS_TEST_TMPDIR/bin:$PATH" "$@"
+        with_names "${hosts-192.0.2.2 $name}" "${task[@]}" PATH="$BATS_TEST_TMPDIR/bin:$PATH" "$@" < /dev/null
 }
 
 # around 'ID PLACE' NAME=VALUE...: exactly this is found in such a task, or nothing
@@ -173,7 +173,7 @@ SRUN
     conf=SLURM_CONF=$PWD/etc/slurm.conf
     environment=("$conf")
     found 'D102 command line:1' -- srun --ddp -N2 --ntasks-per-node=4 python train.py
-    [ "$(jq -r '.findings[0].change' json)" = 'srun --nodes=2 --ntasks-per-node=4 rollcall exec -- python train.py' ]
+    [ "$(jq -r '.findings[0].change' json)" = 'srun --nodes=2 --ntasks-per-node=4 -K rollcall exec -- python train.py' ]
     around '' "$conf"
     printf '# ours\ninclude %s/etc/*.d/*.conf\n' "$PWD" > etc/plugstack.conf
     mkdir etc/plugstack.conf.d
@@ -274,7 +274,7 @@ LINES
     rm bin/srun
     fake_srun 22.05.8 --mpi
     outside=yes around '' SLURM_CONF=/nowhere/slurm.conf
-    jq -e '.looked_at[] | select(.name == "Slurm").text | contains("without --ddp (srun rollcall exec -- COMMAND)")' json
+    jq -e '.looked_at[] | select(.name == "Slurm").text | contains("without --ddp (srun -K rollcall exec -- COMMAND)")' json
     printf '#!/bin/sh\necho "srun: fatal: no configuration"\nexit 1\n' > bin/srun
     outside=yes around 'D101 -:0'
     [[ $(jq -r '.findings[0].what' json) == *'srun --version fails: srun: fatal: no configuration' ]]
@@ -323,6 +323,91 @@ LINES
     before='mount -t tmpfs -o size=64m tmpfs /dev/shm' around 'D306 /dev/shm:0'
     before='ulimit -S -n 1024' around 'D307 -:0' SLURM_STEP_NUM_NODES=4 SLURM_NNODES=4 SLURM_STEP_NUM_TASKS=8 SLURM_NTASKS=8 \
         'SLURM_STEP_TASKS_PER_NODE=2(x4)' 'SLURM_STEP_NODELIST=192.0.2.[1-4]'
+}
+
+# in_job NAME=VALUE... CMD...: with the doctor's environment of a job, and these
+in_job()
+{
+    env -i PATH="$BATS_TEST_TMPDIR/bin" HOME="$BATS_TEST_TMPDIR" LANG=C.UTF-8 SLURM_JOB_ID=42 "${environment[@]}" "$@"
+}
+
+# typed ARG...: the doctor's findings at a terminal in a job: "ID change"
+typed()
+{
+    in_job "$(type -P script)" -qec "$(printf '%q ' "$rollcall" doctor --json "$@")" /dev/null < /dev/null |
+        jq -r '.findings[] | select(.id | startswith("D11")) | "\(.id) \(.change)"'
+}
+
+@test "in a shell inside of a job: variables of it that sbatch copies, and a script that replaces or unsets them" {
+    environment=(SHELL=/bin/sh SLURM_CPU_BIND=quiet,mask_cpu:0x1 SLURM_NTASKS=1 SLURM_GPUS_PER_NODE=1)
+    environment+=(SLURM_CONF=/x SLURM_CPUS_PER_TASK=1 SLURM_MEM_PER_NODE= SLURM_KILL_BAD_EXIT=1)
+    [ "$(typed)" = 'D115 (unset SLURM_CPU_BIND SLURM_GPUS_PER_NODE SLURM_NTASKS; sbatch job.sh)' ]
+    job '#SBATCH --nodes=2' 'srun --ddp python train.py'
+    [ "$(typed job.sh)" = 'D114 (unset SLURM_CPU_BIND SLURM_GPUS_PER_NODE SLURM_NTASKS; sbatch job.sh)' ]
+    job '#SBATCH --nodes=2 --ntasks-per-node=2' 'unset SLURM_GPUS_PER_NODE' 'srun --ddp python train.py'
+    [ "$(typed job.sh)" = 'D114 (unset SLURM_CPU_BIND; sbatch job.sh)' ]
+    environment=(SHELL=/bin/sh SLURM_CONF=/x SLURM_CPUS_PER_TASK=1)
+    [ -z "$(typed)$(typed job.sh)" ]
+}
+
+# foreign 'NAMES': what the doctor says to unset in a batch script
+foreign()
+{
+    [ "$(in_job "$(type -P setsid)" -w "$rollcall" doctor --json < /dev/null |
+        jq -r '.findings[] | select(.id == "D114").change')" = "$1" ]
+}
+
+@test "in a batch script: variables that its job has not asked for" {
+    printf '#!/bin/sh\necho "JobId=42 JobName=x NtasksPerN:B:S:C=$TASKS:0:*:* MinMemoryNode=0 TresPerNode=$GPUS "\n' > bin/scontrol
+    chmod 755 bin/scontrol
+    environment=(TASKS=2 GPUS=gres/gpu:a100:4,gres/nvme:1 SLURM_NTASKS_PER_NODE=2 SLURM_GPUS_PER_NODE=4 SLURM_CPU_BIND=cores)
+    foreign ''
+    environment+=(TASKS=0 GPUS=gres/gpu:2 SLURM_MEM_PER_NODE=300 SLURM_TRES_PER_TASK=cpu=1 SLURM_CPU_BIND_TYPE=mask_cpu:)
+    foreign 'unset SLURM_CPU_BIND SLURM_GPUS_PER_NODE SLURM_MEM_PER_NODE SLURM_NTASKS_PER_NODE SLURM_TRES_PER_TASK'
+    # slurmctld does not answer, or tells of a whole array
+    echo 'echo JobId=42; echo JobId=43' >> bin/scontrol
+    foreign 'unset SLURM_CPU_BIND'
+    rm bin/scontrol
+    foreign 'unset SLURM_CPU_BIND'
+}
+
+# shares TYPE: the file system of everything but /tmp, as the doctor's Python sees it
+shares()
+{
+    printf 'server /tank %s rw 0 0\ntmpfs /tmp tmpfs rw 0 0\n' "$1" > mounts
+    cat > bin/python3 << PYTHON
+#!/bin/sh
+shift
+exec $(python3 -c 'import sys; print(sys.executable)') -IBc '
+import builtins, runpy, sys
+opened = open
+builtins.open = lambda name, *more, **words: opened(
+    "$PWD/mounts" if name == "/proc/self/mounts" else name, *more, **words)
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")' "\$@"
+PYTHON
+}
+
+@test "compilers' caches on a file system that nodes share, in a job of several nodes" {
+    shares nfs4
+    job '#SBATCH --nodes=2 --ntasks-per-node=1' 'export TRITON_CACHE_DIR=$HOME/$SLURM_JOB_ID' \
+        'export TORCHINDUCTOR_CACHE_DIR=/tank/cache' 'srun --ddp python train.py'
+    environment=(HOME=/tank/home)
+    found $'D308 job.sh:3\nD308 job.sh:4' --script job.sh
+    [ "$(jq -r .verdict json)" = 'nothing found, but see the note D308, job.sh:3' ]
+    [ "$(jq -r '.findings[0].change' json)" = 'export TRITON_CACHE_DIR=/tmp/triton-$USER' ]
+    environment=(HOME=/tmp/home)
+    found 'D308 job.sh:4' --script job.sh
+    sed -i 's/nodes=2/nodes=1/' job.sh
+    found '' --script job.sh
+    fake_srun 22.05.8
+    around 'D308 -:0' TRITON_CACHE_DIR=/tank/x
+    around '' TRITON_CACHE_DIR=/tmp/x TORCHINDUCTOR_CACHE_DIR=/tank/rank-3
+    mkdir -p triton/.triton/cache
+    sed -i "s|/tank|$PWD/triton|" mounts
+    around 'D308 -:0' TRITON_HOME="$PWD/triton"
+    shares ext4
+    around '' TRITON_CACHE_DIR=/tank/x
 }
 
 # InfiniBand, as the kernel lists it.

@@ -124,8 +124,10 @@ setup()
     [ $# -eq 15 ]
     for template; do
         matches 0 '*script    train.py: *' doctor "$template"
+        [ "${lines[-1]}" = 'verdict   nothing found' ]
     done
     # of a cluster without the plugin
     printf '#!/bin/sh\necho slurm 22.05.8\n' > bin/srun
     matches 0 '*script    train.py: *' doctor readme.sh
+    [ "${lines[-1]}" = 'verdict   nothing found' ]
 }

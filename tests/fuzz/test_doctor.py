@@ -74,7 +74,7 @@ def doctor():
         patch.setattr(resource, "setrlimit", lambda *_: None)
         patch.setattr(sys, "setrecursionlimit", lambda *_: None)
         patch.setattr("gc.disable", lambda: None)
-        patch.setattr(sys, "argv", ["main.py", "22.05", "plugin", "-", "script", "-", "job", "-"])
+        patch.setattr(sys, "argv", ["main.py", "22.05", "plugin", "-", "script", "-", "job", "-", "step", "task"])
         module = importlib.import_module("main")
         yield module
 
@@ -113,4 +113,4 @@ def test_any_job(doctor, tmp_path_factory, text, program):
 
 @given(words=st.lists(st.sampled_from(WORDS + ["srun", "train.py", "python"]), min_size=1, max_size=12))
 def test_any_line(doctor, words):
-    answer(doctor, "-", "job", "-", *words)
+    answer(doctor, "-", "job", "-", "step", "-", *words)

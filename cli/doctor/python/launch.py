@@ -27,6 +27,8 @@ SERVERS = {
                             "$(test $NODE_RANK = 0 || echo --headless)"),
     "sglang": ("dist_init_addr", "--dist-init-addr $MASTER_ADDR:$MASTER_PORT"),
 }
+# srun's options that end the step when a task fails, or say that it shall go on
+ENDS = {"kill-on-bad-exit", "wait"}
 OWN = ("nnodes", "node_rank", "master_addr", "master_port", "dist_init_addr", "nccl_init_addr", "headless")
 # Programs of packages that train, and that pip installs as commands.
 CONSOLE = {"mace_run_train", "nequip-train", "allegro-train", "fairseq-train", "fairseq-hydra-train", "litgpt",
@@ -147,6 +149,11 @@ class Launch:
     def starts_workers(self):
         return self.kind in WORKERS
 
+    def goes_on(self):
+        """Whether torchrun goes on after a failure (lib/resolve/command.c), or may: a $NAME may be more options."""
+        return ":" in self.options.get("nnodes", "") or self.options.get("max_restarts", "0") != "0" or \
+            self.starts_workers() and any(word.startswith("$") for word in self.words)
+
     def title(self):
         return "torch.distributed.launch" if self.kind == "launch" else " ".join([self.kind] + VERBS.get(self.kind, []))
 
@@ -209,9 +216,12 @@ class Step:
             options["ntasks-per-node"] = str(tasks)
             if "ntasks" in self.layout.options and self.layout.nodes:
                 options["ntasks"] = str(tasks * self.layout.nodes)
-        started = [("--" if len(name) > 1 else "-") + name + (value and "=" + value) for name, value in options.items()]
         command = command or kept
-        if "rollcall" not in map(os.path.basename, command):
+        is_typed = "rollcall" in map(os.path.basename, command)
+        if (is_typed or not self.job.has_option) and not ENDS & set(options) and not self.launch.goes_on():
+            options["K"] = ""
+        started = [("--" if len(name) > 1 else "-") + name + (value and "=" + value) for name, value in options.items()]
+        if not is_typed:
             given = "--ddp" + (text and "=" + text)
             started += [given] if self.job.has_option else ["rollcall", "exec"] + [given] * bool(text) + ["--"]
         return " ".join(map(quoted, ["srun"] + started + command))

@@ -6,10 +6,11 @@ import os
 import re
 
 from frameworks import FABRICS, TRAINERS, devices
-from launch import SERVERS
+from launch import ENDS, SERVERS, quoted
 from ranks import INIT
+from script import waits
 from source import Unreadable, literal, text_of
-from words import counted
+from words import counted, scontrol
 
 
 def several_launchers(step):
@@ -255,6 +256,26 @@ def idle(step):
             step.place, layout.gpus_per_node), step.ask(layout.gpus_per_node))
 
 
+# where one is set, somebody has decided how steps end
+DECIDES = {"SLURM_KILL_BAD_EXIT", "SLURM_WAIT", "PET_MAX_RESTARTS", "PET_NNODES"}
+KILLS = re.compile(r"^KillOnBadExit\s*=\s*1", re.M)
+
+
+def goes_on(step):
+    """srun lets the other tasks of a training go on when one fails, and nobody has said so."""
+    launch, layout = step.launch, step.layout
+    given = {name for name, _, _ in step.job.exports} | set(os.environ)
+    if step.srun is None or step.report.shows_line or (layout.ntasks or 0) < 2 or launch.is_part or \
+            launch.goes_on() or "ddp" in layout.options or DECIDES & given or \
+            step.job.has_option and "ROLLCALL" in given or ENDS & set(step.srun) or any(
+                value[:1] == "K" for value in step.srun.values()):  # -lK
+        return
+    if ("rollcall" in launch.wrappers or launch.starts_workers() or step.program and launch.kind == "python" and waits(
+            step.program, layout.gpus_per_node)) and not KILLS.search(scontrol("show", "config")):
+        step.say("D538", "%d tasks, and when one fails the others go on" % layout.ntasks,
+                 " ".join(map(quoted, ["srun", "-K"] + launch.typed[1:])))
+
+
 def check(step, series):
     for find in (sizes, gpus, several_launchers, torchrun_numbers, machine_ranks, deepspeed_everywhere, server_numbers):
         find(step)
@@ -262,3 +283,4 @@ def check(step, series):
     if step.program and step.launch.kind != "mpirun":
         for find in (trainer_sizes, spawned, idle):
             find(step)
+    goes_on(step)

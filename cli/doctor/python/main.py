@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """main.py - the doctor's reader of scripts and jobs.
 
-    python3 -I main.py SERIES plugin default|absent|- script PATH|- job PATH|- [LINE...]
+    python3 -I main.py SERIES plugin default|absent|- script PATH|- job PATH|- step task|- [LINE...]
 
 It parses what it is given, and neither imports nor runs any of it. It prints lines of fields between tabs:
 
@@ -9,6 +9,8 @@ It parses what it is given, and neither imports nor runs any of it. It prints li
     fact NAME TEXT
     fact mpi PATH LINE TYPE                 a launch with srun --mpi=TYPE
     fact ddp PATH LINE OPTIONS              a launch with srun --ddp=OPTIONS
+
+Without a script, job and line it looks at the environment.
 """
 import gc
 import os
@@ -21,6 +23,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 # pylint: disable=wrong-import-position
 import devices
+import environment
 import frameworks
 import launch as launching
 import layout as layouts
@@ -46,11 +49,13 @@ class Report:
 
     def __init__(self):
         self.known = set()
+        self.shows_line = False  # srun's, to be typed instead
 
     def __call__(self, name, path, line, what, change):
         key = (name, path, line)
         if key not in self.known:
             self.known.add(key)
+            self.shows_line = self.shows_line or change.startswith("srun ")
             emit("finding", name, path, line, what, change)
 
     def unreadable(self, path, error):
@@ -135,6 +140,7 @@ def check_step(step, series):
 
 def check_job(job, steps, series, report):
     scripts.check(job, steps, series, report)
+    environment.check_job(job, steps.nodes(), report)
     master.check_job(job, steps, report)
     ranks.check_job(job, steps, report)
     for step in steps.all:
@@ -148,8 +154,11 @@ def main(arguments):
     gc.disable()  # trees are not garbage until the end
     found = re.match(r"^(\d+)\.(\d+)", arguments[0])
     series = (int(found.group(1)), int(found.group(2))) if found else None
-    script, path, line = arguments[4], arguments[6], arguments[7:]
+    script, path, line = arguments[4], arguments[6], arguments[9:]
     report = Report()
+    if script == path == "-" and not line:
+        environment.check_here(arguments[8] == "task", report)
+        return
     try:
         # the obvious first use: rollcall doctor job.sh
         if script != "-" and path == "-" and is_job(script):

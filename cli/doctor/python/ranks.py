@@ -206,7 +206,7 @@ def option_behind(job, step):
     given = next((word for word in arguments if word.split("=")[0] == "--ddp"), None)
     if given and not step.program.says("ddp"):
         step.say("D537", "%s comes after the program, which gets it" % given,
-                 "srun %s%s python SCRIPT" % ("" if job.has_option else "rollcall exec ", given))
+                 "srun %s%s python SCRIPT" % ("" if job.has_option else "-K rollcall exec ", given))
     return given
 
 
@@ -300,7 +300,7 @@ def check_job(job, steps, report):
     by_node(job, steps, report)
     for program, line in job.behind_exec:
         report("D536", job.path, line, "rollcall exec is in front of %s" % program,
-               "%s rollcall exec -- COMMAND" % program)
+               "%s rollcall exec -- COMMAND" % program.replace("srun", "srun -K"))
     for step in steps.all:
         if step.program and not option_behind(job, step):
             env_method(job, step)

@@ -11,7 +11,7 @@ from job import HELPERS, MODES
 from launch import SERVERS
 from ranks import INIT, MISSPELT, starts_workers
 from shell import unquoted
-from words import KNOWN, SIZES, bash_refuses, interpreter
+from words import KNOWN, SIZES, Layout, bash_refuses, interpreter
 
 VARIABLE = re.compile(r"(?<!\\)\$(\{?[A-Za-z_]\w*|\()")
 # what these say is a text: sbatch takes it as it is
@@ -173,16 +173,35 @@ OTHERS = {"ssh", "pdsh", "clush", "ibrun", "jsrun", "aprun", "flux", "parallel",
           "horovodrun", "pssh", "mpirun.lsf", "charmrun", "prun", "torchx", "docker", "kubectl", "xargs"}
 
 
+INSTALL = ("pip", "pip3", "venv", "ensurepip")
+
+
 def is_helper(command):
-    name = os.path.basename(command.words[0])
-    quick = len(command.words) > 1 and command.words[1] in ("-c", "--version", "-V")
-    return name in HELPERS or quick and name.startswith("python")
+    name, first, second = (command.words + ["", ""])[:3]
+    name = os.path.basename(name)
+    quick = first in ("-c", "--version", "-V") or first == "-m" and second in INSTALL
+    return name in HELPERS or name in INSTALL or quick and name.startswith("python")
+
+
+# srun's options that say which node, and programs that may start others, or that let several steps run at once
+PLACES = {"nodelist", "relative", "exclude", "nodefile", "distribution"}
+MAY_START = re.compile(r"/|\.sh$|^(?:wait|bash|sh|make)$")
+
+
+def is_alone(job, launch):
+    """Whether a job of several nodes starts this on one of them, whichever that is, and nothing on another one."""
+    layout = Layout(job, launch.srun)
+    return 1 in (layout.nodes, layout.ntasks) and launch.kind is not None and not PLACES & set(launch.srun) and \
+        not launch.repeated and launch.function is None and launch.number("nnodes") in (None, 1) and \
+        not job.components and (job.options.number("nodes") or 0) > 1 and not any(
+            other.srun is None and other.kind is None and MAY_START.search(other.words[0]) for other in job.commands)
 
 
 def is_reached(job, steps):
     """Whether the script starts something on other nodes, by srun or otherwise."""
-    return any(command.srun is not None and not is_helper(command) or os.path.basename(command.words[0]) in OTHERS
-               for command in job.commands) or any(step.launch.kind == "mpirun" for step in steps.all)
+    return any(command.srun is not None and not is_helper(command) and not is_alone(job, command) or
+               os.path.basename(command.words[0]) in OTHERS for command in job.commands) or \
+        any(step.launch.kind == "mpirun" for step in steps.all)
 
 
 def waits(program, gpus):
@@ -220,7 +239,12 @@ def forgotten(job, steps):
     if starts_others(program):
         return
     if (whole.nodes or 0) > 1 and not finds_nodes(launch):
-        step.say("D514", "%d nodes, but this runs on the first one alone: there is no srun" % whole.nodes)
+        if step.srun is None:
+            step.say("D514", "%d nodes, but this runs on the first one alone: there is no srun" % whole.nodes,
+                     step.cure(without=("standalone",)))
+        elif program or launch.starts_workers() or launch.kind in SERVERS:
+            step.say("D514", "%d nodes, but srun starts this on one, and nothing on the others" % whole.nodes,
+                     "#SBATCH --nodes=1; or srun with --nodes=%d" % whole.nodes)
     elif whole.nodes == 1 and launch.kind == "python" and tasks > 1 and (
             waits(program, whole.gpus_per_node) if program else tasks == whole.gpus_per_node):
         step.say("D525", "%d tasks, but this runs once: there is no srun" % tasks)

@@ -3,6 +3,7 @@
 variable is expanded here, and nothing is run.
 """
 import collections
+import functools
 import os
 import re
 import subprocess
@@ -34,6 +35,17 @@ def bash_refuses(path):
         return None
     found = re.search(r": line (\d+): (.*)$", said[0])
     return (int(found.group(1)), found.group(2)) if found else (0, said[0])
+
+
+@functools.lru_cache(maxsize=None)
+def scontrol(*words):
+    """What slurmctld answers; "" where it does not."""
+    try:
+        done = subprocess.run(["scontrol", *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, timeout=SECONDS, check=False)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.decode("utf-8", "replace")
 
 
 def is_python(path):

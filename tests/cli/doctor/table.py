@@ -74,7 +74,7 @@ class Case:
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(output):
             os.chdir(folder)
             self.write()
-            doctor.main([self.series, "plugin", self.plugin, "script", script] + given + line)
+            doctor.main([self.series, "plugin", self.plugin, "script", script] + given + ["step", "-"] + line)
             os.chdir("/")
         output.seek(0)
         rows = [row.split("\t") for row in output.read().split("\n")]
@@ -120,7 +120,7 @@ def main(folder, word=""):
     sys.path.insert(0, folder)
     resource.setrlimit = lambda *_: None
     sys.setrecursionlimit = lambda _: None
-    sys.argv = ["main.py", "24.05", "plugin", "-", "script", "-", "job", "-"]
+    sys.argv = ["main.py", "24.05", "plugin", "-", "script", "-", "job", "-", "step", "task"]
     sys.dont_write_bytecode = True
     doctor = importlib.import_module("main")
     rows = read_rows()
