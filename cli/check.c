@@ -48,6 +48,7 @@ static bool is_alike(const struct rc_roll *a, const struct rc_roll *b)
 {
     return !rc_text_order(a->mode, b->mode) && !rc_text_order(network_of(a), network_of(b)) &&
            !rc_text_order(a->visible, b->visible) && !rc_text_order(a->addr, b->addr) &&
+           !rc_text_order(a->item[RC_ITEM_cores], b->item[RC_ITEM_cores]) &&
            rc_netorder_tasks(a) == rc_netorder_tasks(b);
 }
 
@@ -70,15 +71,15 @@ static void add_row(struct table *table, const struct rc_member *member, size_t 
     table_cell(table, PAINT_NONE, roll->mode, 0);
     table_cell(table, PAINT_NONE, network_of(roll), 0);
     table_cell(table, PAINT_NONE, roll->visible, 0);
+    table_cell(table, PAINT_NONE, roll->item[RC_ITEM_cores], 0);
     table_text(table, PAINT_NONE, rc_format(&namer->text, roll->addr.n && port ? "%pS:%u" : "%pS", &roll->addr, port));
 }
 
 /* Prints a row for all nodes that are alike. Returns -1 without memory. */
 static int print_nodes(const struct roster *roster)
 {
-    static const char *const titles[TABLE_COLUMNS] = {
-        "node", "host", "tasks", "mode", "network", "visible", "master"
-    };
+    static const char *const titles[TABLE_COLUMNS] = { "node",    "host",    "tasks", "mode",
+                                                       "network", "visible", "cores", "master" };
     struct table table = { .columns = TABLE_COLUMNS, .headed = true };
     struct rc_member *member = calloc(roster->count, sizeof(*member));
     bool *done = calloc(roster->count, sizeof(*done));

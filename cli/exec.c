@@ -57,15 +57,18 @@ static void cli_bind_task(struct rc_context *context, struct rc_result *result)
         .arena = &arena,
         .ask = ask_map,
     };
-    const char *why;
+    const struct rc_bound bound = { .by = RC_BOUND_UNKNOWN };
+    const char *why = "";
 
     if (starved)
         rc_say(&result->messages, RC914, "%s", starved);
-    if (!rc_binding_is_wanted(context, result))
-        return;
-    why = rc_binding_run(&binder, context, result);
-    if (why && context->options.bind != RC_BIND_OFF)
+    if (rc_binding_is_wanted(context, result))
+        why = rc_binding_run(&binder, context, result);
+    if (why && *why && context->options.bind != RC_BIND_OFF)
         rc_pins_excuse(context->options.bind, false, why, &result->messages);
+    why = why ? rc_binding_short(result, &bound, &arena) : NULL;
+    if (why)
+        rc_say(&result->messages, RC915, "%s", why);
 }
 
 /* As in a shell: the command was not found, or cannot be run. */

@@ -101,7 +101,17 @@ static void write_rejected(struct json *json, const struct rc_plan *plan)
     json_close(json);
 }
 
-void cli_json_print(const struct rc_result *result, bool why)
+static void write_got(struct json *json, struct cli_got got)
+{
+    json_open_object(json, "got");
+    json_number_if(json, "cpus", got.cpus != RC_UNKNOWN, got.cpus);
+    json_number_if(json, "cpus_promised", got.promised != RC_UNKNOWN, got.promised);
+    json_number_if(json, "gpus", got.gpus != RC_UNKNOWN, got.gpus);
+    json_number_if(json, "job_gpus", got.job_gpus != RC_UNKNOWN, got.job_gpus);
+    json_close(json);
+}
+
+void cli_json_print(const struct rc_result *result, bool is_own, bool why)
 {
     struct json json = json_begin(stdout);
 
@@ -111,6 +121,8 @@ void cli_json_print(const struct rc_result *result, bool why)
     write_master(&json, &result->master);
     write_values(&json, "set", &result->plan, RC_SET);
     write_unset(&json, &result->plan);
+    if (is_own)
+        write_got(&json, cli_got_find(result));
     write_messages(&json, &result->messages, why);
     if (why) {
         write_values(&json, "keep", &result->plan, RC_KEEP);

@@ -309,7 +309,7 @@ static struct rc_str take_line(struct rc_str *rest)
 /* Returns -1 without memory. */
 static int print_table(struct reports *reports)
 {
-    struct table table = { .columns = TABLE_COLUMNS, .headed = true };
+    struct table table = { .columns = CLI_TASK_COLUMNS, .headed = true };
     struct rc_str lines = reports->list[0].lines;
     size_t notes = 0;
     int status;

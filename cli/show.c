@@ -213,7 +213,7 @@ static int print_result(void *more)
     const struct rc_result *result = &showing->inspection.result;
 
     if (showing->json)
-        cli_json_print(result, showing->why);
+        cli_json_print(result, !showing->file && !showing->pid, showing->why);
     else if (print_text(result, showing->why) < 0)
         return console_fail("out of memory");
     return result->status == RC_RESOLVED ? STATUS_RESOLVED : STATUS_CONTRADICTION;
@@ -326,7 +326,8 @@ const struct subcommand cli_show = {
             "Shows this process's identity (rank, sizes, master), where each value comes\n"
             "from, and what rollcall exec would set. Has no side effect. In a launch of\n"
             "several tasks it prints one line a task: rank, node, GPU, cores, master,\n"
-            "and whether something is wrong.\n"
+            "and whether something is wrong. \"1 of 8: 0\" is core 0, where the job promised\n"
+            "the task 8; of GPUs, the step has 1 of the job's 8.\n"
             "\n"
             "With --why it says of every variable where its value comes from and why, what\n"
             "was found and not believed, and what every message means.\n"

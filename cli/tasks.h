@@ -56,5 +56,16 @@ bool cli_scope_take(struct cli_scope *scope, int option, const char *value);
  * printed of it and the others'. Returns that status; 0 where another task was asked for. */
 int cli_report(const struct rc_result *result, const struct cli_scope *scope, int (*print)(void *more), void *more);
 
+/* What a task of a Slurm step may use, and what its job has for it. RC_UNKNOWN for what is not known. */
+struct cli_got {
+    uint32_t cpus, promised; /* of the task; by SLURM_CPUS_PER_TASK */
+    uint32_t gpus, job_gpus; /* on this node: of the step; of the job */
+};
+
+/* The result is of this very process, whose CPUs the kernel tells. */
+struct cli_got cli_got_find(const struct rc_result *result);
+
+enum { CLI_TASK_COLUMNS = 7 };
+
 /* Prints such a row, and the warnings and errors. Returns an exit status. */
 int cli_task_print(const struct rc_result *result);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "console/output.h"
+#include "effects/binding.h"
 #include "system/node.h"
 #include "tasks.h"
 
@@ -33,6 +34,28 @@ static struct rc_str seen_gpu(const struct rc_result *result, struct rc_arena *a
     if (list.p)
         return device < rc_str_pieces(list, ',') ? rc_gpu_list_at(list, device) : RC_ABSENT;
     return device < rc_node_gpus() && rc_node_gpus() != RC_UNKNOWN ? rc_str(rc_format(arena, "%u", device)) : RC_ABSENT;
+}
+
+struct cli_got cli_got_find(const struct rc_result *result)
+{
+    bool is_slurms = result->launcher && result->launcher->slurm_environment;
+    /* a task that is bound to some of the step's sees these alone */
+    struct rc_str step = rc_gpus_are_bound(&result->env) ? RC_ABSENT : rc_env_get(&result->env, "SLURM_STEP_GPUS");
+    uint32_t promised = rc_binding_promised(result);
+    struct rc_cpuset cores;
+
+    return (struct cli_got){
+        .cpus = rc_affinity_get(&cores) ? rc_cpuset_count(&cores) : RC_UNKNOWN,
+        .promised = promised ? promised : RC_UNKNOWN,
+        .gpus = step.n ? rc_count_devices(step) : RC_UNKNOWN,
+        .job_gpus = is_slurms ? rc_gpus_of_job(&result->env, step) : RC_UNKNOWN,
+    };
+}
+
+/* "1 of 4: 0" where the job has more. */
+static struct rc_str write_part(uint32_t has, uint32_t job, struct rc_str list, struct rc_arena *arena)
+{
+    return list.n && job != RC_UNKNOWN && has < job ? rc_str(rc_format(arena, "%u of %u: %pS", has, job, &list)) : list;
 }
 
 static struct rc_str own_gpu(const struct rc_result *result, struct rc_arena *arena)
@@ -95,18 +118,19 @@ static void print_notes(const struct rc_messages *messages)
 
 int cli_task_print(const struct rc_result *result)
 {
-    char room[2 * RC_CPUS_MAX];
+    char rooms[2][2 * RC_CPUS_MAX];
     char name[RC_NODE_NAME_SIZE];
+    struct cli_got got = cli_got_find(result);
 
-#define ROOM (&(struct rc_arena){ .base = room, .size = sizeof(room) })
+#define ROOM(i) (&(struct rc_arena){ .base = rooms[i], .size = sizeof(rooms[i]) })
     printf("%s\tnode\tlocal rank\tGPU\tcores\tmaster\tverdict\n",
            result->mode == RC_MODE_LAUNCHER ? "node rank" : "rank");
     print_number(cli_rank_of(result));
     print_cell(rc_str(rc_node_name(name)));
     print_number(result->identity.field[RC_LOCAL_RANK]);
-    print_cell(own_gpu(result, ROOM));
-    print_cell(own_cores(ROOM));
-    print_cell(master_place(&result->master, ROOM));
+    print_cell(write_part(got.gpus, got.job_gpus, own_gpu(result, ROOM(0)), ROOM(1)));
+    print_cell(write_part(got.cpus, got.promised, own_cores(ROOM(0)), ROOM(1)));
+    print_cell(master_place(&result->master, ROOM(0)));
     print_verdict(result);
     print_notes(&result->messages);
 #undef ROOM

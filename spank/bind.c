@@ -3,6 +3,9 @@
 
 #include "spank.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "effects/binding.h"
 #include "node.h"
 #include "resolve/pins.h"
@@ -115,7 +118,7 @@ static uint32_t take_pin(const struct rc_binder *binder, const struct rc_pins *p
     return RC_UNKNOWN;
 }
 
-void rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *result)
+bool rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *result)
 {
     char text[2 * GPUS_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -132,11 +135,11 @@ void rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *
     const char *why = "Slurm does not say which of the node's tasks it is";
 
     if (!rc_binding_is_wanted(context, result))
-        return;
+        return false;
     if (find_place(spank, context, result, &binder))
         why = rc_binding_run(&binder, context, result);
     if (!why || wish == RC_BIND_OFF)
-        return;
+        return !why;
     if (rc_bind_is_auto(wish)) {
         rc_pins_excuse(wish, false, why, &result->messages);
     } else if (!shared || atomic_exchange(&shared->warned, 1) == 0) {
@@ -144,4 +147,24 @@ void rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *
         rc_pins_excuse(wish, false, why, &said);
         rc_spank_say_all(&said, RC_LEVEL_WARNING);
     }
+    return false;
+}
+
+/* Slurm writes both in a task that it has bound (22.05 to 26.05 src/common/env.c, setup_env). srun reads the first, and
+ * hands its masks on without 0x (src/common/slurm_resource_info.c, _expand_mult). */
+void rc_spank_bind_mark(void)
+{
+    const char *bind = getenv("SLURM_CPU_BIND");
+    const char *list = getenv("SLURM_CPU_BIND_LIST");
+    struct rc_options options;
+    char *mark;
+
+    if (!bind || !list || !*list || !rc_str_ends(rc_str(bind), list) || !rc_spank_asked_here(&options))
+        return;
+    mark = strdup(bind);
+    for (char *at; mark && (at = strstr(mark, "0x"));)
+        memmove(at, at + 2, strlen(at + 2) + 1);
+    if (mark)
+        setenv(RC_BIND_LEFT, mark, 1);
+    free(mark);
 }

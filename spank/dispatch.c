@@ -117,8 +117,10 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
     /* Slurm ignores what an `optional` plugin returns (_do_call_stack), and would submit the job or make the step */
     if (is_command() && (!rc_spank_check_environment() || (is_srun && !rc_spank_check_waiting())))
         _exit(1);
-    if (is_srun)
+    if (is_srun) {
         rc_spank_end_on_failure();
+        rc_spank_bind_mark();
+    }
     return 0;
 }
 

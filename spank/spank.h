@@ -4,6 +4,7 @@
 
 #include <slurm/spank.h>
 
+#include "effects/binding.h"
 #include "effects/lookup.h"
 #include "effects/rank0.h"
 #include "resolve/options.h"
@@ -109,6 +110,7 @@ struct rc_spank_step {
     struct rc_messages wrong;        /* of options that cannot be read */
     enum rc_mode mode;               /* decided for the node, or RC_MODE_AUTO: each task decides */
     char reason[128];                /* of that decision */
+    enum rc_bound_by bound_by;       /* whom srun has taken the tasks' CPUs from */
     const struct rc_step_gpus *gpus; /* of the step on this node; NULL where user_init did not see them */
     uint16_t local_port_first;
     uint16_t local_port_last;
@@ -172,8 +174,11 @@ void rc_spank_bind_prepare(void);
 /* Call it in task_init of a resolved task: only there its mask is final. The node's
  * first task asks rollcall-map for the places of all. Each task then binds itself, or
  * plans the cores of its workers. Never fails: a task that cannot be bound stays as it
- * is, with a message in result. */
-void rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *result);
+ * is, with a message in result. Returns whether it is bound, or its workers are to be. */
+bool rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *result);
+
+/* In srun, before it changes its own environment: marks SLURM_CPU_BIND that another step has left (RC_BIND_LEFT). */
+void rc_spank_bind_mark(void);
 
 /* task.c: task_init. */
 

@@ -164,6 +164,18 @@ static bool is_step_of_tasks(spank_t spank)
     return rc_spank_number(spank, S_JOB_STEPID, &id) && id < first_special_step;
 }
 
+/* By the environment as srun sent it: in a task's own slurmstepd has put the list that Slurm has made. */
+static enum rc_bound_by find_bound(const struct rc_env *env)
+{
+    struct rc_str bind = rc_env_get(env, "SLURM_CPU_BIND");
+    struct rc_str type = rc_env_get(env, "SLURM_CPU_BIND_TYPE");
+
+    /* only what ends so has a list of CPUs (22.05 has LIST=cores, too); "rank" and "rank_ldom" are typed */
+    if (!rc_str_ends(type, ":"))
+        return rc_str_starts(type, "rank") ? RC_BOUND_BY_USER : RC_BOUND_BY_SLURM;
+    return rc_str_eq(bind, rc_env_get(env, RC_BIND_LEFT)) ? RC_BOUND_BY_LEFTOVER : RC_BOUND_BY_USER;
+}
+
 /* Reads what was asked for. False where rollcall has nothing to do. */
 static bool read_wish(const char *const *env)
 {
@@ -239,6 +251,7 @@ void rc_spank_step_begin(spank_t spank)
         return;
     step.active = true;
     step.first_node = is_first_node(spank, &result.env);
+    step.bound_by = find_bound(&result.env);
     if (block)
         find_gpus(&result.env);
     else

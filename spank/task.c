@@ -317,6 +317,26 @@ static bool apply_plan(struct task *task)
     return true;
 }
 
+/* Said at once by the node's first task: what srun did by the first node's alone, what the node did by each. */
+static void say_short(spank_t spank, const struct rc_result *result)
+{
+    char text[TEXT_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const struct rc_spank_step *step = rc_spank_step();
+    struct rc_bound bound = { .by = step->bound_by };
+    const char *why;
+
+    if (!step->options.by_user || result->facts.field[RC_LOCAL_RANK].value != 0 ||
+        !rc_spank_number(spank, S_STEP_CPUS_PER_TASK, &bound.each) ||
+        (!step->first_node && bound.by == RC_BOUND_BY_LEFTOVER))
+        return;
+    if (!step->first_node)
+        bound.each = UINT32_MAX;
+    why = rc_binding_short(result, &bound, &arena);
+    if (why)
+        rc_spank_say(RC_LEVEL_WARNING, RC915, why);
+}
+
 int rc_spank_task_begin(spank_t spank)
 {
     const struct rc_spank_step *step = rc_spank_step();
@@ -333,7 +353,8 @@ int rc_spank_task_begin(spank_t spank)
     if (!resolve_task(&task) || !rc_spank_meet(spank, &task.context, task.result, &task.rank0, &task.held) ||
         !find_master(&task) || !hold_port(&task))
         return give_up(&task, &task.result->messages);
-    rc_spank_bind(spank, &task.context, task.result);
+    if (!rc_spank_bind(spank, &task.context, task.result))
+        say_short(spank, task.result);
     report_warnings(task.result);
     if (!apply_plan(&task))
         return give_up(&task, &task.result->messages);

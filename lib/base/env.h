@@ -80,6 +80,9 @@ unsigned rc_env_place(const struct rc_env *env, struct rc_str name, unsigned bel
 #define RC_TASK_HOSTS      "SLURM_ROLLCALL_TASK_HOSTS"
 #define RC_TASK_HOSTS_LONG "long"
 
+/* Set by the plugin in an srun that was started from a task: what SLURM_CPU_BIND becomes if this srun takes it over. */
+#define RC_BIND_LEFT "SLURM_ROLLCALL_CPU_BIND"
+
 /* Set by the plugin in srun, for the step's tasks: "TOKEN PORT JOB.STEP" of its server. The host is where srun runs,
  * which Slurm itself tells them. Names that begin with SLURM_ pass through --export=NONE. */
 #define RC_SERVER "SLURM_ROLLCALL_SERVER"

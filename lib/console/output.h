@@ -35,7 +35,7 @@ char *console_escape(struct rc_str text, size_t limit);
 /* Prints a text so. */
 void console_print(struct rc_str text, size_t limit);
 
-enum { TABLE_COLUMNS = 7 };
+enum { TABLE_COLUMNS = 8 };
 
 enum paint { PAINT_NONE, PAINT_STRONG, PAINT_FAINT, PAINT_GOOD, PAINT_WARN, PAINT_BAD, PAINT_COUNT };
 

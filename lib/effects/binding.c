@@ -18,16 +18,16 @@
  * the library may have to come from a file server that all nodes ask at once. */
 enum { DEADLINE_MS = 5000, REQUEST_SIZE = 32768, LIST_SIZE = 4096, PATH_SIZE = 4096 };
 
-static uint32_t count_online(void)
+static uint32_t count_listed(const char *path)
 {
     char text[LIST_SIZE];
-    struct rc_cpuset online;
+    struct rc_cpuset listed;
     struct rc_str line;
     struct rc_str rest;
 
-    line = rc_str_split((struct rc_str){ text, rc_file_read(RC_SYSFS_ONLINE, text, sizeof(text)) }, '\n', &rest);
+    line = rc_str_split((struct rc_str){ text, rc_file_read(path, text, sizeof(text)) }, '\n', &rest);
     /* a line without its end may be incomplete */
-    return rest.p && rc_cpuset_read(line, &online) ? rc_cpuset_count(&online) : RC_UNKNOWN;
+    return rest.p && rc_cpuset_read(line, &listed) ? rc_cpuset_count(&listed) : RC_UNKNOWN;
 }
 
 /* SLURM_CPUS_ON_NODE is what slurmd counts in the step's own credential (22.05 to 26.05 src/slurmd/slurmd/req.c:
@@ -50,7 +50,7 @@ bool rc_binding_learn(const struct rc_options *options, const struct rc_env *env
     if (!rc_affinity_get(&binding->mask) || !rc_affinity_widest(&binding->widest))
         return false;
     if (rc_bind_is_auto(binding->wish))
-        binding->online = count_online();
+        binding->online = count_listed(RC_SYSFS_ONLINE);
     return true;
 }
 
@@ -100,6 +100,72 @@ const char *rc_binding_starved(const struct rc_result *result, struct rc_arena *
         "mpirun's %u tasks share %u of the job's %u cores on this node: SLURM_CPUS_PER_TASK=%u limits the "
         "daemon that starts them; start it so: env -u SLURM_CPUS_PER_TASK -u SLURM_TRES_PER_TASK mpirun ...",
         tasks, given, job.smallest, each);
+}
+
+/* Whether srun has bound a task of rollcall exec by mistake. Masks of Slurm's own begin with 0x. Those that srun was
+ * told do not (src/common/slurm_resource_info.c, _expand_mult), and nobody tells it one for several tasks that is less
+ * than -c. A mask that is not the entry of the task's local id is the user's (taskset). */
+static bool is_mistake(const struct rc_result *result, uint32_t has)
+{
+    struct rc_str list = rc_env_get(&result->env, "SLURM_CPU_BIND_LIST");
+    uint32_t count = rc_str_pieces(list, ',');
+    struct rc_str entry;
+    bool is_own;
+    uint32_t bits = 0;
+
+    if (!list.n || !rc_str_is(rc_env_get(&result->env, "SLURM_CPU_BIND_TYPE"), "mask_cpu:"))
+        return false;
+    entry = rc_gpu_list_at(list, result->facts.field[RC_LOCAL_RANK].value % count);
+    is_own = rc_str_starts(entry, "0x");
+    for (size_t i = is_own ? 2 : 0; i < entry.n; i++)
+        bits += (uint32_t)__builtin_popcountll(rc_hexadecimal((struct rc_str){ entry.p + i, 1 }));
+    return bits == has && (is_own || count < result->facts.field[RC_LOCAL_WORLD_SIZE].value);
+}
+
+/* Why a task has fewer CPUs than it was promised, and what to do. NULL where no fact tells. */
+static const char *find_cause(const struct rc_result *result, const struct rc_bound *bound, uint32_t promised,
+                              uint32_t has)
+{
+    struct rc_str type = rc_env_get(&result->env, "SLURM_CPU_BIND_TYPE");
+
+    if (bound->by == RC_BOUND_UNKNOWN && is_mistake(result, has))
+        return "srun has bound it so; type srun --cpus-per-task=$SLURM_CPUS_PER_TASK, which srun before 23.11 does not "
+               "take over, and unset SLURM_CPU_BIND if another step left it";
+    if (bound->by == RC_BOUND_BY_LEFTOVER)
+        return "SLURM_CPU_BIND, left by another step, is in srun's environment; type unset SLURM_CPU_BIND before srun";
+    if (bound->by == RC_BOUND_BY_SLURM && (!type.n || rc_str_is(type, "none")))
+        return "it was bound before Slurm started it (slurmd under taskset or CPUAffinity=); restart slurmd without "
+               "that, or use --ddp=bind=cores";
+    if (bound->by == RC_BOUND_BY_SLURM && bound->each < promised)
+        return "this srun does not take that over; type srun --cpus-per-task=$SLURM_CPUS_PER_TASK";
+    return NULL;
+}
+
+uint32_t rc_binding_promised(const struct rc_result *result)
+{
+    return result->launcher && result->launcher->slurm_environment ? rc_slurm_promise(&result->env) : 0;
+}
+
+const char *rc_binding_short(const struct rc_result *result, const struct rc_bound *bound, struct rc_arena *arena)
+{
+    /* mpirun types the srun of its daemons itself */
+    bool is_set = result->stamped || result->command.kind == RC_COMMAND_DAEMON;
+    uint32_t promised = is_set ? 0 : rc_binding_promised(result);
+    struct rc_str node = rc_env_get(&result->env, "SLURMD_NODENAME");
+    struct rc_cpuset mask, widest;
+    const char *cause;
+    uint32_t has;
+
+    if (!promised || !rc_affinity_get(&mask) || (has = rc_cpuset_count(&mask)) >= promised)
+        return NULL;
+    /* one thread of each core may be all that was promised (--hint=nomultithread) */
+    if ((uint64_t)has * count_listed(RC_SYSFS_CORE) >= promised || !rc_affinity_widest(&widest) ||
+        rc_cpuset_is_equal(&mask, &widest))
+        return NULL;
+    cause = find_cause(result, bound, promised, has);
+    return cause ? rc_format(arena, "a task of %pS may use %u of SLURM_CPUS_PER_TASK=%u CPUs: %s", &node, has, promised,
+                             cause)
+                 : NULL;
 }
 
 const char *rc_binding_gpus(struct rc_str list, uint32_t each, struct rc_arena *arena)

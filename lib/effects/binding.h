@@ -36,6 +36,24 @@ const char *rc_binding_refuse(const struct rc_binding *binding, uint32_t tasks);
  * one on the first node with a daemon of its own. The text is in the arena. */
 const char *rc_binding_starved(const struct rc_result *result, struct rc_arena *arena);
 
+/* Who has bound a task of a Slurm step to CPUs. */
+struct rc_bound {
+    enum rc_bound_by {
+        RC_BOUND_UNKNOWN,     /* not said: a task of rollcall exec */
+        RC_BOUND_BY_SLURM,    /* nobody has told srun which CPUs: Slurm by itself, or nobody */
+        RC_BOUND_BY_USER,     /* --cpu-bind has, or SLURM_CPU_BIND that a user has set */
+        RC_BOUND_BY_LEFTOVER, /* SLURM_CPU_BIND has, as Slurm sets it in the task that this srun was started from */
+    } by;
+    uint32_t each; /* -c as srun took it; for BY_SLURM */
+};
+
+/* The CPUs that its job has promised a task of a Slurm step; 0 where it has promised none. */
+uint32_t rc_binding_promised(const struct rc_result *result);
+
+/* Returns what is wrong where a task of a Slurm step, not bound by rollcall, may use fewer CPUs than the job promised
+ * it, and its cgroup allows more. NULL where no fact tells why. The text is in the arena. */
+const char *rc_binding_short(const struct rc_result *result, const struct rc_bound *bound, struct rc_arena *arena);
+
 /* The GPU of each local rank, as a list: every `each`-th entry of `list`. In the arena. */
 const char *rc_binding_gpus(struct rc_str list, uint32_t each, struct rc_arena *arena);
 

@@ -44,6 +44,10 @@ bool rc_slurmcomponents_read(const struct rc_env *env, struct rc_slurmcomponents
 bool rc_slurmcomponents_find(const struct rc_slurmcomponents *components, struct rc_str name,
                              struct rc_slurmposition *position);
 
+/* The CPUs that SLURM_CPUS_PER_TASK promises each task of a Slurm step. 0 where it promises none; where the job has
+ * fewer for a node's tasks, so that it is another job's; and where an option gives it another meaning. */
+uint32_t rc_slurm_promise(const struct rc_env *env);
+
 #define RC_SLURMPMIX_PREFIX "slurm.pmix."
 
 /* "JOB.STEP", which is the run id of Slurm's family; absent where PMIX_NAMESPACE

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/gpulist.h"
 
+#include "launcher/hosts.h"
+#include "launcher/launcher.h"
+
 static const struct rc_str variables[RC_GPU_LISTS] = {
 #define ROLLCALL_GPU_LIST(id, vendor, name) RC_NAME(name),
 #include "launcher/gpulist.def"
@@ -60,6 +63,20 @@ bool rc_gpus_may_be_shared(const struct rc_env *env)
             return true;
     }
     return false;
+}
+
+uint32_t rc_gpus_of_job(const struct rc_env *env, struct rc_str step)
+{
+    struct rc_str job = rc_env_get(env, "SLURM_JOB_GPUS");
+    uint32_t count = rc_count_devices(job);
+    char first[RC_HOST_MAX + 1];
+    bool is_first = step.n && rc_hostlist_nth(rc_env_get(env, "SLURM_JOB_NODELIST"), 0, first) &&
+                    rc_str_is(rc_env_get(env, "SLURMD_NODENAME"), first);
+
+    while (is_first && step.p)
+        if (rc_gpu_list_place(rc_str_split(step, ',', &step), job, count) == RC_UNKNOWN)
+            return RC_UNKNOWN;
+    return is_first ? count : RC_UNKNOWN;
 }
 
 struct rc_str rc_gpu_list_at(struct rc_str list, uint32_t place)

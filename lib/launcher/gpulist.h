@@ -35,6 +35,10 @@ bool rc_gpus_are_bound(const struct rc_env *env);
  * what follows "gpu:". Absent where SLURMD_TRES_BIND is not set. */
 struct rc_str rc_gpus_binding(const struct rc_env *env);
 
+/* How many GPUs the job has on this node: SLURM_JOB_GPUS, which a batch script has of its own node, and hands on.
+ * `step`: the numbers of the step's. RC_UNKNOWN on other nodes, and where one of these is another job's. */
+uint32_t rc_gpus_of_job(const struct rc_env *env, struct rc_str step);
+
 /* The entry at a place, counted from 0, which the list must have. */
 struct rc_str rc_gpu_list_at(struct rc_str list, uint32_t place);
 

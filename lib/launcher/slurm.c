@@ -278,6 +278,21 @@ bool rc_slurm_read(struct rc_reader *reader, struct rc_facts *facts)
     return true;
 }
 
+uint32_t rc_slurm_promise(const struct rc_env *env)
+{
+    struct rc_tasklist job, step;
+    uint32_t each;
+
+    return !rc_env_get(env, "SLURM_HET_SIZE").n && !rc_env_get(env, "SLURM_OVERCOMMIT").n &&
+                   !rc_env_get(env, "SLURM_CPUS_PER_GPU").n &&
+                   rc_parse_u32(rc_env_get(env, "SLURM_CPUS_PER_TASK"), RC_MAX_TASKS, &each) &&
+                   rc_tasklist_parse(rc_env_get(env, "SLURM_JOB_CPUS_PER_NODE"), &job) &&
+                   rc_tasklist_parse(rc_env_get(env, "SLURM_STEP_TASKS_PER_NODE"), &step) &&
+                   (uint64_t)each * step.largest <= job.smallest
+               ? each
+               : 0;
+}
+
 /* Repaired are those that Lightning, fairseq, JAX and others read by themselves. mpirun in a batch script leaves its
  * daemons' values there, and Lightning 1.9 to 2.1 then stop ("ntasks-per-node=1 does not match"; measured). */
 const struct rc_launcher rc_launcher_slurm = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/options.h"
+#include "resolve/pins.h"
 #include "resolve/resolve.h"
 #include "resolve/steps.h"
 
@@ -304,6 +305,40 @@ static void decide_bound(struct view *v)
     }
 }
 
+/* The variable that srun took for an option, and so took so few; NULL where none is one. */
+static const char *find_told(const struct rc_env *env, uint32_t count)
+{
+    struct rc_str rest = rc_env_get(env, "SLURM_TRES_PER_TASK");
+    uint32_t number;
+
+    if (rc_parse_u32(rc_env_get(env, "SLURM_GPUS_PER_NODE"), RC_MAX_TASKS, &number) && number == count)
+        return "SLURM_GPUS_PER_NODE";
+    while (rest.p)
+        if (rc_str_starts(rc_str_split(rest, ',', &rest), "gres/gpu"))
+            return "SLURM_TRES_PER_TASK";
+    return rc_env_get(env, "SLURM_GPUS_PER_TASK").n ? "SLURM_GPUS_PER_TASK" : NULL;
+}
+
+/* Says that the step has only some of its job's GPUs here, and more tasks or workers. False where it has not. */
+static bool say_part(const struct view *v, uint32_t wanted, const char *whose)
+{
+    const struct rc_env *env = &v->result->env;
+    struct rc_str own = rc_task_gpus_are_bound(v->gpus) ? RC_ABSENT : rc_env_get(env, "SLURM_STEP_GPUS");
+    struct rc_str step = v->context->step_gpus ? v->context->step_gpus->numbers : own;
+    uint32_t count = rc_count_devices(step);
+    uint32_t job = rc_gpus_of_job(env, step);
+    const char *told = find_told(env, count);
+
+    if (job == RC_UNKNOWN || job <= count || wanted <= count || v->gpus->mig || rc_gpus_may_be_shared(env) ||
+        !v->result->launcher->slurm_environment)
+        return false;
+    rc_say(&v->result->messages, RC906,
+           "the step has %u of the job's %u GPUs on this node, for %u %s; %s%s%suse srun --gpus-per-node=%u", count,
+           job, wanted, whose, told ? "unset " : "", told ? told : "",
+           told ? ", which srun takes for an option, or " : "", job);
+    return true;
+}
+
 static void say_shared(struct view *v)
 {
     struct rc_result *result = v->result;
@@ -314,7 +349,7 @@ static void say_shared(struct view *v)
         return;
     /* where the nodes have met, the roll call has named the tasks */
     if (v->gpus->total == RC_UNKNOWN || v->tasks <= v->gpus->total || rc_gpus_may_be_shared(&result->env) ||
-        (v->context->told.port && result->identity.field[RC_NNODES] > 1))
+        say_part(v, v->tasks, "tasks") || (v->context->told.port && result->identity.field[RC_NNODES] > 1))
         return;
     rc_say(&result->messages, RC902,
            "%u tasks share %u GPU%s on this node: NCCL refuses two ranks on one GPU; ask for as many "
@@ -384,6 +419,8 @@ void rc_gpus_decide(const struct rc_context *context, struct rc_result *result)
     if (result->mode == RC_MODE_WORKER && v.rank != RC_UNKNOWN && v.tasks != RC_UNKNOWN &&
         !rc_str_is(source, "LOCAL_RANK"))
         decide_worker(&v);
+    else if (result->mode == RC_MODE_LAUNCHER)
+        say_part(&v, rc_pinning_workers(context, result), "workers");
     drop_inner(&v);
 }
 

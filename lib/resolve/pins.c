@@ -157,21 +157,6 @@ static bool plan_workers(const struct rc_context *context, struct rc_result *res
     return true;
 }
 
-/* torchrun's own argument goes before the variables; Lightning has its number in the script. */
-uint32_t rc_pinning_workers(const struct rc_context *context, const struct rc_result *result)
-{
-    uint32_t gpus = result->facts.gpus.value;
-    uint32_t workers;
-
-    if (result->command.given.nproc.p && rc_parse_u32(result->command.given.nproc, RC_MAX_TASKS, &workers))
-        return workers;
-    if (context->options.nproc)
-        return context->options.nproc;
-    if (rc_parse_u32(rc_env_get(&result->env, "PET_NPROC_PER_NODE"), RC_MAX_TASKS, &workers))
-        return workers;
-    return gpus != RC_UNKNOWN ? gpus : 0;
-}
-
 void rc_pinning_plan(const struct rc_context *context, struct rc_result *result)
 {
     bool bound = !context->told.cards_only && context->options.bind != RC_BIND_OFF;

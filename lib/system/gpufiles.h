@@ -9,6 +9,7 @@
 
 #define RC_SYSFS_PCI    "/sys/bus/pci/devices"           /* a folder for each device, named by address */
 #define RC_SYSFS_ONLINE "/sys/devices/system/cpu/online" /* a list of hardware threads */
+#define RC_SYSFS_CORE   "/sys/devices/system/cpu/cpu0/topology/thread_siblings_list" /* the same, of one core */
 
 /* The node's GPUs as the NVIDIA driver's files in /proc have them; no library is opened.
  *

@@ -117,6 +117,25 @@ fake()
 END
 }
 
+# One core for both tasks of a node, whose job has -c 64. The launch's first task says it; with -v each does.
+@test "a task with fewer CPUs than its job promised says why, and what to type; not where rollcall has bound it" {
+    local short=(SLURMD_NODENAME=192.0.2.2 SLURM_CPUS_PER_TASK=64 'SLURM_JOB_CPUS_PER_NODE=128(x2)'
+        SLURM_CPU_BIND_TYPE=mask_cpu:) line='warning RC915: a task of 192.0.2.2 may use 1 of SLURM_CPUS_PER_TASK=64 CPUs: srun'
+    while read -r list bind verbose times; do
+        run -0 one 1 "${short[@]}" SLURM_CPU_BIND_LIST="$list" -- \
+            taskset -c "${all%%,*}" "$rollcall" exec ${verbose#--} "--ddp=bind=$bind" -- true
+        [ "$(grep -c "^rollcall: $line has bound it so; type srun --cpus" <<< "$output")" = "$times" ]
+    done << 'END'
+0x1 off -v 1
+0x1 auto -v 1
+0x1 off -- 0
+0x3 off -v 0
+1 off -v 1
+1,1 off -v 0
+0x1 cores -v 0
+END
+}
+
 @test "the user's hwloc variables do not make it another machine" {
     both "${given[@]}" --
     [ "$first / $second" = "$(both "${given[@]}" HWLOC_SYNTHETIC='pack:1 core:1 pu:1' HWLOC_XMLFILE=/no/such/file -- && echo "$first / $second")" ]

@@ -141,6 +141,16 @@ node  host    tasks    mode    visible                 master
 
 --exclude=n3
 END
+    # and what they may use of a node's processors
+    sed 's/^visible=.*/has=cores 8 of 64/' "$step" > "$step.cores"
+    mv "$step.cores" "$step"
+    run -1 --separate-stderr check
+    diff -u - <(sed -n '/^node /,/^$/p' <<< "$output") << END
+node  host    tasks    mode    cores    master
+0,2   n[1,3]  0-1,4-5  worker  -        n1:29500
+1,3   n[2,4]  2-3,6-7  worker  8 of 64  n1:29500
+
+END
     # a node with fewer tasks is another row
     sed -i 's/^tasks=6-7$/tasks=7/' "$step"
     run -1 --separate-stderr check

@@ -310,6 +310,24 @@ tasks()
     [ ! -s "$BATS_TEST_TMPDIR/3.out" ]
 }
 
+@test "show: cores and GPUs against the job's, where it has more" {
+    more=(SLURM_CPUS_PER_TASK=16384 SLURM_JOB_CPUS_PER_NODE=65536 SLURMD_NODENAME=192.0.2.1 SLURM_JOB_NODELIST=192.0.2.1
+        CUDA_VISIBLE_DEVICES=0,1 SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=0,1 SLURM_JOB_GPUS=0,1,2,3)
+    tasks '0 1 2 3' taskset -c 0 "$rollcall" show
+    [ "$(grep -cE '^[0-3] .* 2 of 4: [01] +1 of 16384: 0 +192\.0\.2\.1:[0-9]+ +RC906$' "$BATS_TEST_TMPDIR/0.out")" = 4 ]
+    grep -qx "warning RC906: the step has 2 of the job's 4 GPUs on this node, for 4 tasks; use srun --gpus-per-node=4" \
+        <(tr -s ' \n' ' ' < "$BATS_TEST_TMPDIR/0.out" | grep -oE 'warning RC906.*per-node=4')
+    tasks 1 taskset -c 0 "$rollcall" show --json
+    [ "$(jq -c .got "$BATS_TEST_TMPDIR/1.out")" = '{"cpus":1,"cpus_promised":16384,"gpus":2,"job_gpus":4}' ]
+    # of a recorded environment nothing tells the mask; and where the job promised nothing, the list is as it was
+    as_file "${task_3[@]}"
+    run -0 --separate-stderr "$rollcall" show --json --from "$BATS_TEST_TMPDIR/task.env"
+    [ "$(jq -c .got <<< "$output")" = null ]
+    more=()
+    tasks 1 "$rollcall" show --json
+    [ "$(jq -c '[.got[]]' "$BATS_TEST_TMPDIR/1.out" | sed 's/^.[0-9]*/[N/')" = '[N,null,null,null]' ]
+}
+
 @test "show where rollcall is switched off: each task's line says that nothing is set, and never ok" {
     more=(ROLLCALL=off)
     tasks '0 1 2 3' "$rollcall" show

@@ -320,7 +320,7 @@ own_gpu='give each task a GPU of its own (Slurm: N tasks a node, srun --gpus-per
 @test "rollcall check shows which GPUs a node's tasks see" {
     succeeds 60 srun --ddp -N2 --ntasks-per-node=2 --gres=gpu:2 --kill-on-bad-exit=0 sh -c '
         [ "$RANK" -ne 3 ] || { rollcall check; rollcall check --json > "$0"; }' "$shared/gpus.json"
-    said '^0-1 +n\[1-2\] +0-3 +worker +CUDA_VISIBLE_DEVICES=0,1 +n1:[0-9]+$'
+    said '^0-1 +n\[1-2\] +0-3 +worker +CUDA_VISIBLE_DEVICES=0,1 +[0-9]+( of [0-9]+)? +n1:[0-9]+$'
     "$PYTHON" -c '
 import json, sys
 entries = json.load(open(sys.argv[1]))["entries"]

@@ -24,7 +24,7 @@ teardown()
 said_the_roll()
 {
     grep -qE '^step [0-9]+\.[0-9]+: 3 of 3 nodes, 6 tasks$' "$1" || explain "no head"
-    grep -qE '^0-2 +n\[1-3\] +0-5 +worker +n1:[0-9]+$' "$1" || explain "not one row"
+    grep -qE '^0-2 +n\[1-3\] +0-5 +worker +[0-9]+( of [0-9]+)? +n1:[0-9]+$' "$1" || explain "not one row"
     ! grep -E 'RC[0-9]' "$1" || explain "something is wrong"
 }
 

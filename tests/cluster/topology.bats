@@ -47,8 +47,8 @@ reversed=(world=8 nodes=4 n3=0,1 n4=2,3 n1=4,5 n2=6,7)
     succeeds 30 srun --ddp=order=topology -N4 --ntasks-per-node=2 sh -c '
         [ "$RANK" -ne 5 ] || { rollcall check && env -u ROLLCALL_SCOPE rollcall show --json && exec env -u ROLLCALL_SCOPE \
             rollcall exec --ddp=exchange=off -- sh -c "echo now \$RANK \$SLURM_PROCID \$MASTER_ADDR"; }'
-    said '^0-1 +n\[3-4\] +0-3 +worker +top.s1 +n3:[0-9]+$'
-    said '^2-3 +n\[1-2\] +4-7 +worker +top.s2 +n3:[0-9]+$'
+    said '^0-1 +n\[3-4\] +0-3 +worker +top.s1 +[0-9]+( of [0-9]+)? +n3:[0-9]+$'
+    said '^2-3 +n\[1-2\] +4-7 +worker +top.s2 +[0-9]+( of [0-9]+)? +n3:[0-9]+$'
     said '"rank": *5'
     said '^now 5 5 n3$'
 }

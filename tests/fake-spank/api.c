@@ -50,6 +50,7 @@ static const char *item_name(spank_item_t item)
         [S_JOB_NODEID] = "S_JOB_NODEID",
         [S_JOB_LOCAL_TASK_COUNT] = "S_JOB_LOCAL_TASK_COUNT",
         [S_JOB_TOTAL_TASK_COUNT] = "S_JOB_TOTAL_TASK_COUNT",
+        [S_STEP_CPUS_PER_TASK] = "S_STEP_CPUS_PER_TASK",
         [S_JOB_ARGV] = "S_JOB_ARGV",
         [S_JOB_ENV] = "S_JOB_ENV",
         [S_TASK_ID] = "S_TASK_ID",
@@ -113,6 +114,9 @@ static spank_err_t get_item(spank_item_t item, va_list *to)
         return ESPANK_SUCCESS;
     case S_JOB_TOTAL_TASK_COUNT:
         *out = scenario.total_tasks;
+        return ESPANK_SUCCESS;
+    case S_STEP_CPUS_PER_TASK:
+        *out = scenario.cpus_per_task;
         return ESPANK_SUCCESS;
     case S_TASK_GLOBAL_ID:
         *out = now.task < 0 ? UINT32_MAX : node->rank[now.task];

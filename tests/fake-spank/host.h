@@ -45,7 +45,8 @@ struct scenario {
     struct words after;   /* entries that come twice in a task's block */
     struct node node[NODES_MAX];
     uint32_t nodes;
-    uint32_t total_tasks; /* S_JOB_TOTAL_TASK_COUNT */
+    uint32_t total_tasks;   /* S_JOB_TOTAL_TASK_COUNT */
+    uint32_t cpus_per_task; /* S_STEP_CPUS_PER_TASK: -c as srun took it */
     uint32_t job_id;
     uint32_t step_id;
     uint32_t rank_offset; /* het steps: the environment counts over all components, the items do not */

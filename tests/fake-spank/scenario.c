@@ -83,7 +83,7 @@ static bool read_line(const char *key, char *value)
         { "step_id", &scenario.step_id },         { "rank_offset", &scenario.rank_offset },
         { "node_offset", &scenario.node_offset }, { "allocations", &scenario.allocations },
         { "descriptors", &scenario.descriptors }, { "distribution", &scenario.distribution },
-        { "lookup_ms", &scenario.lookup_ms },
+        { "lookup_ms", &scenario.lookup_ms },     { "cpus_per_task", &scenario.cpus_per_task },
     };
 
     for (unsigned i = 0; i < sizeof(lists) / sizeof(*lists); i++) {

@@ -140,6 +140,101 @@ UNIT_ROWS(check_starved, "starved", starved)
     assert_null(rc_binding_starved(&result, &arena));
 }
 
+#define BY(who, each)        \
+    {                        \
+        RC_BOUND_##who, each \
+    }
+#define SLURMS               "SLURM_CPU_BIND_TYPE=mask_cpu: "
+#define LISTED(list, others) SLURMS "SLURM_CPU_BIND_LIST=" list " " others
+
+/* Task 1 of a node's four, whose job has 256 CPUs there and promised 64 to each; it may run on one. */
+static const struct {
+    struct rc_str input; /* variables besides, which win */
+    struct rc_bound bound;
+    const char *expected; /* a part of it; NULL: nothing is said */
+    const char *why;
+} shorts[] = {
+    { TEXT(SLURMS), BY(BY_SLURM, 1), "type srun --cpus-per-task=$SLURM_CPUS_PER_TASK", "srun of 22.05" },
+    { TEXT(SLURMS), BY(BY_SLURM, 64), NULL, "srun took it over: who knows why" },
+    { TEXT(""), BY(BY_SLURM, 64), "it was bound before Slurm started it", "slurmd under taskset, and no plugin" },
+    { TEXT("SLURM_CPU_BIND_TYPE=none"), BY(BY_SLURM, 1), "it was bound before", "the same with --cpu-bind=none" },
+    { TEXT(SLURMS), BY(BY_LEFTOVER, 64), "type unset SLURM_CPU_BIND before srun", "another step's mask" },
+    { TEXT(SLURMS), BY(BY_LEFTOVER, 1), "type unset SLURM_CPU_BIND before srun", "with an old srun, too" },
+    { TEXT(SLURMS), BY(BY_USER, 1), NULL, "a mask that was typed" },
+
+    /* rollcall exec */
+    { TEXT(LISTED("1", "")), BY(UNKNOWN, 0), "srun has bound it so", "one mask for four tasks, as srun was told" },
+    { TEXT(LISTED("0x1,0x2,0x4,0x8", "")), BY(UNKNOWN, 0), "srun has bound it so", "a core each: srun of 22.05" },
+    { TEXT(LISTED("0x1,0x80000000000000000000,0x4,0x8", "")), BY(UNKNOWN, 0), "srun has bound it so", "a long mask" },
+    { TEXT(LISTED("1,2,4,8", "")), BY(UNKNOWN, 0), NULL, "typed, one for each" },
+    { TEXT(LISTED("0x1,0x3,0x4,0x8", "")), BY(UNKNOWN, 0), NULL, "the user's taskset within Slurm's two" },
+    { TEXT("SLURM_CPU_BIND_TYPE=map_cpu: SLURM_CPU_BIND_LIST=0"), BY(UNKNOWN, 0), NULL, "--cpu-bind=map_cpu" },
+    { TEXT("SLURM_CPU_BIND_TYPE=none"), BY(UNKNOWN, 0), NULL, "--cpu-bind=none, and the user's taskset" },
+    { TEXT(""), BY(UNKNOWN, 0), NULL, "without task/affinity" },
+
+    /* no promise */
+    { TEXT("SLURM_CPUS_PER_TASK=1 " SLURMS), BY(BY_SLURM, 1), NULL, "one was promised" },
+    { TEXT("SLURM_CPUS_PER_TASK=65 " SLURMS), BY(BY_SLURM, 1), NULL, "more than the job has: another job's" },
+    { TEXT("SLURM_CPUS_PER_TASK= " SLURMS), BY(BY_SLURM, 1), NULL, "nothing was" },
+    { TEXT("SLURM_CPUS_PER_TASK=many " SLURMS), BY(BY_SLURM, 1), NULL, "no number" },
+    { TEXT("SLURM_JOB_CPUS_PER_NODE=256,192 " SLURMS), BY(BY_SLURM, 1), NULL, "a node of the job has fewer" },
+    { TEXT("SLURM_JOB_CPUS_PER_NODE=? " SLURMS), BY(BY_SLURM, 1), NULL, "nobody says what the job has" },
+    { TEXT("SLURM_STEP_TASKS_PER_NODE=4(x2),5 " SLURMS), BY(BY_SLURM, 1), NULL, "five tasks on one of the nodes" },
+    { TEXT("SLURM_STEP_TASKS_PER_NODE= " SLURMS), BY(BY_SLURM, 1), NULL, "nobody says how many tasks" },
+    { TEXT("SLURM_OVERCOMMIT=1 " SLURMS), BY(BY_SLURM, 1), NULL, "--overcommit" },
+    { TEXT("SLURM_CPUS_PER_GPU=4 " SLURMS), BY(BY_SLURM, 1), NULL, "--cpus-per-gpu" },
+    { TEXT("SLURM_HET_SIZE=2 " SLURMS), BY(BY_SLURM, 1), NULL, "components" },
+};
+
+UNIT_ROWS(check_short, "fewer CPUs", shorts)
+{
+    static struct rc_result result;
+    char text[1024];
+    const char *env[16];
+    struct rc_cpuset all, one;
+    uint32_t first = 0;
+    const char *said;
+    UNIT_ARENA(arena, 512);
+
+    assert_true(rc_affinity_get(&all));
+    if (rc_cpuset_count(&all) < 2)
+        skip();
+    while (!(all.word[first / 64] >> (first % 64) & 1))
+        first++;
+    memset(&one, 0, sizeof(one));
+    one.word[first / 64] = UINT64_C(1) << (first % 64);
+    snprintf(text, sizeof(text),
+             "%.*s SLURMD_NODENAME=n1 SLURM_CPUS_PER_TASK=64 SLURM_JOB_CPUS_PER_NODE=256(x2) "
+             "SLURM_STEP_TASKS_PER_NODE=4",
+             (int)row->input.n, row->input.p);
+    unit_words(text, env, UNIT_COUNT(env));
+    rc_env_index(&result.env, env);
+    result.facts.field[RC_LOCAL_WORLD_SIZE].value = 4;
+    result.facts.field[RC_LOCAL_RANK].value = 1;
+    result.launcher = &rc_launcher_slurm;
+
+    assert_null(rc_binding_short(&result, &row->bound, &arena)); /* two at least */
+    assert_true(rc_affinity_set(&one));
+    said = rc_binding_short(&result, &row->bound, &arena);
+    assert_int_equal(said != NULL, row->expected != NULL);
+    if (said) {
+        assert_ptr_equal(strstr(said, "a task of n1 may use 1 of SLURM_CPUS_PER_TASK=64 CPUs: "), said);
+        assert_non_null(strstr(said, row->expected));
+    }
+    /* mpirun's daemon, a task of a launch that rollcall has set up, another launcher's, nobody's */
+    result.command.kind = RC_COMMAND_DAEMON;
+    assert_null(rc_binding_short(&result, &row->bound, &arena));
+    result.command.kind = RC_COMMAND_UNKNOWN;
+    result.stamped = true;
+    assert_null(rc_binding_short(&result, &row->bound, &arena));
+    result.stamped = false;
+    result.launcher = &rc_launcher_openmpi;
+    assert_null(rc_binding_short(&result, &row->bound, &arena));
+    result.launcher = NULL;
+    assert_null(rc_binding_short(&result, &row->bound, &arena));
+    assert_true(rc_affinity_set(&all));
+}
+
 static char folder[] = "/tmp/rollcall-binding-XXXXXX";
 static char answer[RC_BINDING_ANSWER];
 

@@ -65,6 +65,9 @@ static const struct {
     { TEXT("RC612"), RC612, RC_LEVEL_ERROR, RC_SAID_PER_LAUNCH, RC_WANTED_ALWAYS, "all nodes stop for one reason" },
     { TEXT("RC617"), RC617, RC_LEVEL_ERROR, RC_SAID_PER_TASK, RC_WANTED_ALWAYS, "a call of the library fails" },
     { TEXT("RC914"), RC914, RC_LEVEL_WARNING, RC_SAID_PER_TASK, RC_WANTED_ALWAYS, "one daemon's tasks alone know" },
+    { TEXT("RC906"), RC906, RC_LEVEL_WARNING, RC_SAID_PER_LAUNCH, RC_WANTED_IF_ASKED,
+      "a part of the GPUs may be meant" },
+    { TEXT("RC915"), RC915, RC_LEVEL_WARNING, RC_SAID_PER_LAUNCH, RC_WANTED_IF_ASKED, "srun was told so for all" },
 };
 
 UNIT_ROWS(is_said_so, "says who says", said)
