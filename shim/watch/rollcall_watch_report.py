@@ -124,7 +124,6 @@ class Failure:
         self.server = Server(identity)
         self.identity = identity
         self.c10d = c10d
-        self.start = start_environment()
         self.before = sys.excepthook
 
     def hook(self, kind, error, trace):
@@ -133,7 +132,8 @@ class Failure:
             quietly(self.tell, error)
 
     def tell(self, error):
-        rank, size = self.who()
+        start = start_environment()
+        rank, size = self.who(start)
         killed = False
         text = "%s: %s" % (type(error).__name__, self.line_of(error))
         if hasattr(error, "get_first_failure"):  # torchrun's, of a worker
@@ -146,8 +146,8 @@ class Failure:
             "task": self.server.task,
             "rank": rank,
             "size": size,
-            "attempt": number(self.start, "TORCHELASTIC_RESTART_COUNT"),
-            "host": self.start.get("SLURMD_NODENAME", os.uname().nodename)[:64],
+            "attempt": number(start, "TORCHELASTIC_RESTART_COUNT"),
+            "host": start.get("SLURMD_NODENAME", os.uname().nodename)[:64],
             "killed": "yes" if killed else None,
             "error": text[:300],
             "output": self.output()[:512],
@@ -155,12 +155,12 @@ class Failure:
         lines = ["%s=%s" % item for item in found.items() if item[1] not in (None, "")]
         self.server.tell("".join(printable(line) + "\n" for line in ["raised=1"] + lines), self.server.FAREWELL)
 
-    def who(self):
+    def who(self, start):
         """Rank and world size: what torch knows, or what the process was started as."""
         if self.c10d.is_initialized():
             return self.c10d.get_rank(), self.c10d.get_world_size()
-        if "TORCHELASTIC_RUN_ID" in self.start:
-            return number(self.start, "RANK"), number(self.start, "WORLD_SIZE")
+        if "TORCHELASTIC_RUN_ID" in start:
+            return number(start, "RANK"), number(start, "WORLD_SIZE")
         return self.identity.get("rank"), self.identity.get("size")
 
     @staticmethod
