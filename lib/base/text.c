@@ -102,8 +102,7 @@ bool rc_is_printable(char c)
 
 bool rc_is_in_name(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-           c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || rc_is_digit(c) || c == '-' || c == '.' || c == '_';
 }
 
 struct rc_str rc_str_split(struct rc_str s, char separator, struct rc_str *rest)

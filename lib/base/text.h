@@ -37,6 +37,11 @@ unsigned rc_str_which(struct rc_str text, const char *words);
 /* The number-th of these words, from 1 on; absent for 0. */
 struct rc_str rc_str_word(const char *words, unsigned number);
 
+static inline bool rc_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 /* Printable ASCII. */
 bool rc_is_printable(char c);
 

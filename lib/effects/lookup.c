@@ -216,7 +216,7 @@ static unsigned list_names(struct search *s, struct rc_str interface, const char
             break;
         names[count++] = name;
         /* first "ib0", then "ib" */
-        while (interface.n && interface.p[interface.n - 1] >= '0' && interface.p[interface.n - 1] <= '9')
+        while (interface.n && rc_is_digit(interface.p[interface.n - 1]))
             interface.n--;
         if (interface.n == before)
             break;

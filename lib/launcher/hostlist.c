@@ -249,7 +249,7 @@ static uint32_t match(const struct item *item, struct rc_str name)
         name = (struct rc_str){ name.p + literal.n, name.n - literal.n };
         if (i == item->brackets)
             break;
-        while (digits < name.n && name.p[digits] >= '0' && name.p[digits] <= '9')
+        while (digits < name.n && rc_is_digit(name.p[digits]))
             digits++;
         at[i] = position(item, i, (struct rc_str){ name.p, digits });
         if (at[i] == RC_UNKNOWN)

@@ -30,19 +30,14 @@ static bool read_failure(struct rc_str text, struct rc_failure *failure)
     return rc_pairs_read(text, '\n', &form, failure) && failure->task != RC_UNKNOWN && failure->error.n;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* But for numbers, such as that of a GPU, a port or a file. */
 static bool is_same_error(struct rc_str a, struct rc_str b)
 {
     while (a.n && b.n) {
-        if (is_digit(*a.p) && is_digit(*b.p)) {
-            for (; a.n && is_digit(*a.p); a.p++)
+        if (rc_is_digit(*a.p) && rc_is_digit(*b.p)) {
+            for (; a.n && rc_is_digit(*a.p); a.p++)
                 a.n--;
-            for (; b.n && is_digit(*b.p); b.p++)
+            for (; b.n && rc_is_digit(*b.p); b.p++)
                 b.n--;
         } else if (*a.p++ != *b.p++) {
             return false;

@@ -16,11 +16,6 @@ struct parts {
 
 enum { DIGITS_MAX = 9 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_special(char c)
 {
     return c == '[' || c == ']' || c == ',';
@@ -39,7 +34,7 @@ static size_t label_end(struct rc_str name)
         if (is_special(name.p[i]))
             return 0;
     for (; end < name.n && name.p[end] != '.'; end++)
-        digits = digits && is_digit(name.p[end]);
+        digits = digits && rc_is_digit(name.p[end]);
     return digits ? name.n : end;
 }
 
@@ -49,9 +44,9 @@ static struct parts cut_name(struct rc_str name)
     size_t end = label_end(name);
     size_t first;
 
-    while (end > 0 && !is_digit(name.p[end - 1]))
+    while (end > 0 && !rc_is_digit(name.p[end - 1]))
         end--;
-    for (first = end; first > 0 && is_digit(name.p[first - 1]); first--)
+    for (first = end; first > 0 && rc_is_digit(name.p[first - 1]); first--)
         continue;
     /* lists of hosts do not begin with a bracket */
     if (first == end || first == 0 || end - first > DIGITS_MAX)
