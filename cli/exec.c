@@ -58,15 +58,18 @@ static void cli_bind_task(struct rc_context *context, struct rc_result *result)
         .ask = ask_map,
     };
     const struct rc_bound bound = { .by = RC_BOUND_UNKNOWN };
-    const char *why = "";
+    bool is_bound = false;
+    const char *why;
 
     if (starved)
         rc_say(&result->messages, RC914, "%s", starved);
-    if (rc_binding_is_wanted(context, result))
+    if (rc_binding_is_wanted(context, result)) {
         why = rc_binding_run(&binder, context, result);
-    if (why && *why && context->options.bind != RC_BIND_OFF)
-        rc_pins_excuse(context->options.bind, false, why, &result->messages);
-    why = why ? rc_binding_short(result, &bound, &arena) : NULL;
+        is_bound = !why;
+        if (why && context->options.bind != RC_BIND_OFF)
+            rc_pins_excuse(context->options.bind, false, why, &result->messages);
+    }
+    why = is_bound ? NULL : rc_binding_short(result, &bound, &arena);
     if (why)
         rc_say(&result->messages, RC915, "%s", why);
 }

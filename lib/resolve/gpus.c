@@ -327,11 +327,12 @@ static bool say_part(const struct view *v, uint32_t wanted, const char *whose)
     struct rc_str step = v->context->step_gpus ? v->context->step_gpus->numbers : own;
     uint32_t count = rc_count_devices(step);
     uint32_t job = rc_gpus_of_job(env, step);
-    const char *told = find_told(env, count);
+    const char *told;
 
     if (job == RC_UNKNOWN || job <= count || wanted <= count || v->gpus->mig || rc_gpus_may_be_shared(env) ||
         !v->result->launcher->slurm_environment)
         return false;
+    told = find_told(env, count);
     rc_say(&v->result->messages, RC906,
            "the step has %u of the job's %u GPUs on this node, for %u %s; %s%s%suse srun --gpus-per-node=%u", count,
            job, wanted, whose, told ? "unset " : "", told ? told : "",
@@ -442,8 +443,8 @@ void rc_gpus_plan(const struct rc_context *context, struct rc_result *result)
                         "Slurm took it away, though srun was told not to bind");
     }
     /* Slurm's indices are in this order; CUDA's own puts the fastest first */
-    if (gpus->list && gpus->alike & ~gpus->drop & 1u << RC_GPU_LIST_CUDA && gpus->list[0] >= '0' &&
-        gpus->list[0] <= '9' && !rc_env_get(&result->env, "CUDA_DEVICE_ORDER").p)
+    if (gpus->list && gpus->alike & ~gpus->drop & 1u << RC_GPU_LIST_CUDA && rc_is_digit(gpus->list[0]) &&
+        !rc_env_get(&result->env, "CUDA_DEVICE_ORDER").p)
         rc_plan_set(result, RC_STR("CUDA_DEVICE_ORDER"), "PCI_BUS_ID", from,
                     "the order in which the GPUs are numbered");
 }

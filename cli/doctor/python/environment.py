@@ -24,6 +24,9 @@ FIELDS = {"CPUS_PER_GPU": "CpusPerTres", "GPUS": "TresPerJob", "GPUS_PER_NODE": 
           "NTASKS_PER_NODE": "NtasksPerN:B:S:C", "TRES_BIND": "TresBind", "TRES_PER_TASK": "TresPerTask"}
 
 
+COPIED = "of the job of this shell, and sbatch copies them"
+
+
 def is_at_terminal():
     """Whether somebody may type sbatch in a job here: a batch script has no terminal."""
     try:
@@ -91,12 +94,12 @@ def check_job(job, nodes, report):
     if job.batch and is_at_terminal():
         say(report, "D114", job.path, [name for name in NAMES if not re.search(r"\bSLURM_%s\b" % name, unset) and
             not OPTIONS.get(name, {name.lower().replace("_", "-")}) & set(job.options)],
-            "of the job of this shell, and sbatch copies them", "(unset NAMES; sbatch %s)" % os.path.basename(job.path))
+            COPIED, "(unset NAMES; sbatch %s)" % os.path.basename(job.path))
 
 
 def check_here(is_task, report):
     """The same of this process."""
-    environ, what = os.environ, "of the job of this shell, and sbatch copies them"
+    environ = os.environ
     numbers = [value for name, value in environ.items() if value and EACH.search(name)]
     nodes = environ.get("SLURM_STEP_NUM_NODES" if is_task else "SLURM_JOB_NUM_NODES", "1")
     for name, usual in CACHES.items() if nodes != "1" else ():
@@ -104,6 +107,6 @@ def check_here(is_task, report):
         if not any(re.search(r"\b%s$" % re.escape(number), folder) for number in numbers):
             check_cache(report, name, folder, "", 0)
     if is_at_terminal() and not is_task:
-        say(report, "D115", "", NAMES, what, "(unset NAMES; sbatch job.sh)")
+        say(report, "D115", "", NAMES, COPIED, "(unset NAMES; sbatch job.sh)")
     elif "SLURM_JOB_ID" in environ and not is_task:
         say(report, "D114", "", foreign(), "not what this job has asked for, but srun obeys", "unset NAMES")
