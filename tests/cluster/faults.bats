@@ -306,15 +306,15 @@ own_gpu='give each task a GPU of its own (Slurm: N tasks a node, srun --gpus-per
 # bats test_tags=series
 @test "GPUs that are each task's own, or shared on purpose, are no matter" {
     meets 4 60 --ddp -N2 --ntasks-per-node=2 --gres=gpu:2
-    [ ! -s "$err" ] || explain "two GPUs for two tasks"
+    silent "two GPUs for two tasks: a line"
     meets 4 60 --ddp -N2 -n4 --gpus-per-task=1
-    [ ! -s "$err" ] || explain "a GPU for each task"
+    silent "a GPU for each task: a line"
     meets 4 60 --ddp -N1 -n4 --ntasks-per-gpu=2
-    [ ! -s "$err" ] || explain "two tasks for each GPU"
+    silent "two tasks for each GPU: a line"
     CUDA_MPS_PIPE_DIRECTORY=/tmp/mps meets 4 60 --ddp -N2 --ntasks-per-node=2 --gres=gpu:1
-    [ ! -s "$err" ] || explain "MPS"
+    silent "MPS: a line"
     CUDA_VISIBLE_DEVICES=0 meets 8 60 --ddp -N2 --ntasks-per-node=4
-    [ ! -s "$err" ] || explain "no GPU was asked for"
+    silent "no GPU was asked for: a line"
 }
 
 @test "rollcall check shows which GPUs a node's tasks see" {

@@ -343,6 +343,13 @@ said()
     grep -qE -e "$1" "$err" "$out" || explain "nobody said '$1'"
 }
 
+# silent [WHAT]: no line on standard error but srun's own, while a node still completes an earlier step.
+silent()
+{
+    ! grep -qvxE 'srun: job [0-9]+ (queued and waiting for|has been allocated) resources' "$err" ||
+        explain "${1:-something} was said"
+}
+
 unsaid()
 {
     ! grep -qE -e "$1" "$err" "$out" || explain "somebody said '$1'"

@@ -77,7 +77,7 @@ upgraded_step()
     gets other login
     upgraded_step
     one_port 4
-    [ ! -s "$err" ] || explain "something was said"
+    silent
 }
 
 # bats test_tags=series
@@ -116,7 +116,7 @@ upgraded_step()
     gets alike n1 n2
     upgraded_step
     one_port 4
-    [ ! -s "$err" ] || explain "something was said"
+    silent
 }
 
 # replaces FROM: its files are put beside those of $shared/live, which slurmd and the running step have mapped, and renamed
@@ -142,5 +142,5 @@ replaces()
     [ "$(grep -c ended "$BATS_TEST_TMPDIR/long")" -eq 2 ]
     upgraded_step
     one_port 4
-    [ ! -s "$err" ] || explain "something was said"
+    silent
 }

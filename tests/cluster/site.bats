@@ -63,7 +63,7 @@ unranked()
     refused 30 sbatch --ddp --wrap hostname
     for command in "srun" "srun --ddp=off" "env ROLLCALL=off srun --ddp"; do
         unranked 30 $command "${two[@]}"
-        [ ! -s "$err" ] || explain "$command: a line"
+        silent "$command: a line"
     done
     # a whole site's variable ends no step
     unranked 30 env ROLLCALL=auto srun "${two[@]}"
