@@ -246,7 +246,7 @@ $copy; the second line does nothing; remove one of them"
             on "$node" umount "$conf"
         done
         [ "$(sort "$out")" = $'rank 0\nrank 1' ] || explain "not two ranks"
-        [ "$(cat "$err")" = "srun: error: $line" ] || explain "not that line alone"
+        [ "$(spoken)" = "srun: error: $line" ] || explain "not that line alone"
         [ "$(grep -cF "error: $line" "${conf%/*}"/log/slurmd.n1.log)" -eq 1 ] || explain "not once in slurmd's log"
     done
     nothing_remains

@@ -343,11 +343,16 @@ said()
     grep -qE -e "$1" "$err" "$out" || explain "nobody said '$1'"
 }
 
-# silent [WHAT]: no line on standard error but srun's own, while a node still completes an earlier step.
+# Standard error without what srun says while a node still completes an earlier step.
+spoken()
+{
+    grep -vxE 'srun: job [0-9]+ (queued and waiting for|has been allocated) resources' "$err" || true
+}
+
+# silent [WHAT]
 silent()
 {
-    ! grep -qvxE 'srun: job [0-9]+ (queued and waiting for|has been allocated) resources' "$err" ||
-        explain "${1:-something} was said"
+    [ -z "$(spoken)" ] || explain "${1:-something} was said"
 }
 
 unsaid()
