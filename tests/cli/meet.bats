@@ -437,6 +437,18 @@ ROWS
     done
 }
 
+# Of 6 seconds PMIx takes 3.5, and who waits for the program ends it after 9: the server waits for 3 more.
+@test "what a slow PMIx server takes is part of the deadline: RANK 0's node hears its own server's decision" {
+    cp "$prefix/libexec/rollcall/rollcall-exchange" "$speaker"
+    printf '#!/bin/sh\nexec sleep 3.5\n' > "${speaker%/*}/rollcall-pmix"
+    chmod 755 "${speaker%/*}/rollcall-pmix"
+    options=(--ddp=deadline=6)
+    start 0 1 2 sh -c "$say_port"
+    finish
+    said 1 'RC601: nothing from '
+    said 0 RC613
+}
+
 @test "a program whose task has gone before it began says nothing to the other nodes" {
     python3 - "$prefix/libexec/rollcall/rollcall-exchange" <<'PYTHON'
 import os, socket, subprocess, sys, tempfile
