@@ -50,6 +50,16 @@ static void add_device(const struct devices *devices, uint32_t rank, uint32_t pl
         roll->gpu[roll->gpu_count++] = (struct rc_roll_gpu){ rank, rc_str(id) };
 }
 
+/* As much of a variable as an entry takes. */
+static struct rc_str shown_value(const struct rc_env *env, struct rc_str name)
+{
+    struct rc_str value = rc_env_find(env, name);
+
+    if (value.n > RC_ROLL_TEXT_MAX)
+        value.n = RC_ROLL_TEXT_MAX;
+    return value;
+}
+
 /* For people who read the roll: "CUDA_VISIBLE_DEVICES=0,1". */
 static void name_seen(const struct rc_env *env, struct rc_roll *roll, struct rc_arena *arena)
 {
@@ -59,9 +69,7 @@ static void name_seen(const struct rc_env *env, struct rc_roll *roll, struct rc_
     if (first == RC_GPU_LISTS)
         return;
     name = rc_gpu_list_name((enum rc_gpu_list_index)first);
-    value = rc_env_find(env, name);
-    if (value.n > RC_ROLL_TEXT_MAX)
-        value.n = RC_ROLL_TEXT_MAX;
+    value = shown_value(env, name);
     roll->visible = rc_str(rc_format(arena, "%s=%pS", name.p, &value));
 }
 
@@ -214,7 +222,7 @@ const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, 
     };
 
     for (size_t i = 0; i < sizeof(must_agree) / sizeof(*must_agree); i++) {
-        struct rc_str value = rc_env_find(&result->env, rc_str(must_agree[i]));
+        struct rc_str value = shown_value(&result->env, rc_str(must_agree[i]));
 
         if (value.p)
             roll.user[roll.user_count++] = rc_str(rc_format(&own, "%s=%pS", must_agree[i], &value));

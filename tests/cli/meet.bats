@@ -482,6 +482,15 @@ PYTHON
     grep -qx "ROLLCALL_LD_LIBRARY_PATH=$tree/none" "$tree/seen"
 }
 
+@test "a variable of any length costs a node neither its entry nor the others" {
+    speaks "$answer_held"
+    more=("NCCL_ALGO=$(printf '%9000s' '' | tr ' ' r)")
+    both
+    finish
+    held 2
+    grep -qE '^user=NCCL_ALGO=r{200}' "$tree"/request.*
+}
+
 @test "a roll call that stops the launch stops all tasks" {
     speaks "printf 'answer=1\nstop=1\nfinding=RC103 rank 1 is there twice\n'"
     both
