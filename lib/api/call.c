@@ -257,7 +257,7 @@ static int visit_store(struct rc_call *call, struct errand *errand)
                                &errand->size);
 }
 
-/* Returns what send_request returns. If a store server has ended, the next program of rank 0's task may start
+/* Returns what visit_store returns. If a store server has ended, the next program of rank 0's task may start
  * another one; srun's server has no successor. *reached: whether there was a server. */
 static int run_errand(struct rc_call *call, struct errand *errand, bool *reached)
 {

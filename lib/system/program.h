@@ -45,7 +45,7 @@ struct rc_program {
 
 /* Runs it and takes all that it writes, with a NUL after it, also where it fails. Its standard error is /dev/null,
  * unless with_errors. Returns the number of bytes, or -errno: -ETIMEDOUT where it had to be killed, -EMSGSIZE where it
- * wrote more than size - 1, another one where it could not be started. *status is as waitpid writes it. Leaves no
+ * wrote size - 1 or more, another one where it could not be started. *status is as waitpid writes it. Leaves no
  * descriptor open but *kept, which is not closed on exec; and no process but one that cannot be killed yet. */
 ssize_t rc_program_run(const struct rc_program *program, char *output, size_t size, int *status);
 
@@ -58,7 +58,7 @@ bool rc_program_not_loaded(ssize_t n, int status);
 struct rc_str rc_program_reason(struct rc_str output, const char *word);
 
 /* As rc_program_run, for a program of our own that says one line at most, or failed=WHY. 0 with that line in `line`,
- * without its newline; -ETIMEDOUT, with nothing there; or -EIO with the reason there: WHY, or how the program ended. */
+ * without its newline; -ETIMEDOUT; or -EIO with the reason there: WHY, or how the program ended. */
 int rc_program_line(const struct rc_program *program, char *line, size_t size);
 
 /* Signals as a program expects them: slurmstepd and launchers block and ignore

@@ -12,7 +12,7 @@
  * A program of its own, so that nothing of it stays in slurmstepd, in srun or in
  * the process that becomes the user's: no connection, no thread, no memory.
  *
- * The server inherits its listening socket as descriptor 3, and as 4 a pipe whose
+ * The server inherits its listening socket as descriptor 3, and as 4 a socket whose
  * other end srun holds: when srun is gone, however it ended, so is the server.
  * The token comes in the variable ROLLCALL_TOKEN. It prints what is wrong on
  * srun's standard error, once, and nothing else.

@@ -60,7 +60,7 @@ And what each of them has to tell all others:
     >>> hosts = rollcall.allgather("hosts", os.uname().nodename.encode())
 
 Each of these calls meets the other ranks' calls in order, the first the first and so on. How the ranks find each
-other, and what has to live how long, is in rollcall.h.
+other, and what has to live how long, is in librollcall(3).
 """
 
 from __future__ import annotations
