@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -231,9 +230,10 @@ const struct rollcall_message *rollcall_message_at(const struct rollcall *job, s
 
 int rollcall_hold_port(const struct rollcall *job, int *fd, struct rollcall_error *error)
 {
-    char node[HOST_NAME_MAX + 1] = "";
-    struct rc_rank0 hooks = {
+    char node[RC_NODE_NAME_SIZE];
+    const struct rc_rank0 hooks = {
         .outcome = "nothing is set",
+        .node = rc_str(rc_node_name(node)),
         .is_elsewhere = rc_lookup_is_elsewhere,
         .name_owner = rc_port_owner,
     };
@@ -252,8 +252,6 @@ int rollcall_hold_port(const struct rollcall *job, int *fd, struct rollcall_erro
     memcpy(result, &job->result, sizeof(*result));
     result->arena = (struct rc_arena){ .base = result->text, .size = sizeof(result->text) };
     result->messages = (struct rc_messages){ .arena = &result->arena };
-    gethostname(node, sizeof(node) - 1);
-    hooks.node = rc_str(node);
     if (rc_rank0_verify(result, &hooks) && rc_rank0_hold(result, &hooks, &held))
         *fd = held;
     else

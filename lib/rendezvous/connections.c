@@ -75,28 +75,13 @@ static struct rc_connection *connection_of_turn(struct rc_link *turn)
     return (struct rc_connection *)(void *)((char *)turn - offsetof(struct rc_connection, turn));
 }
 
-void rc_connections_close(struct rc_connections *connections)
-{
-    connections->deaf = 0;
-    while (connections->waiting.first)
-        rc_connections_drop(connections, connection_of_turn(connections->waiting.first));
-    while (connections->pending.first)
-        rc_connections_drop(connections, rc_connection_of(connections->pending.first));
-    while (connections->authenticated.first)
-        rc_connections_drop(connections, rc_connection_of(connections->authenticated.first));
-    if (connections->epoll >= 0)
-        close(connections->epoll);
-    close(connections->listener);
-    free(connections->again);
-}
-
 static void listen_again(struct rc_connections *connections)
 {
     if (watch(connections, EPOLL_CTL_MOD, connections->listener, EPOLLIN, connections) == 0)
         connections->deaf = 0;
 }
 
-void rc_connections_drop(struct rc_connections *connections, struct rc_connection *connection)
+static void drop_connection(struct rc_connections *connections, struct rc_connection *connection)
 {
     rc_queue_leave(&connection->link);
     rc_queue_leave(&connection->turn);
@@ -106,6 +91,21 @@ void rc_connections_drop(struct rc_connections *connections, struct rc_connectio
     free(connection);
     if (connections->deaf)
         listen_again(connections);
+}
+
+void rc_connections_close(struct rc_connections *connections)
+{
+    connections->deaf = 0;
+    while (connections->waiting.first)
+        drop_connection(connections, connection_of_turn(connections->waiting.first));
+    while (connections->pending.first)
+        drop_connection(connections, rc_connection_of(connections->pending.first));
+    while (connections->authenticated.first)
+        drop_connection(connections, rc_connection_of(connections->authenticated.first));
+    if (connections->epoll >= 0)
+        close(connections->epoll);
+    close(connections->listener);
+    free(connections->again);
 }
 
 /* Returns true as long as the connection has to wait, false once it is done or lost. */
@@ -134,7 +134,7 @@ static bool send_reply(struct rc_connections *connections, struct rc_connection 
 void rc_connections_reply(struct rc_connections *connections, struct rc_connection *connection)
 {
     if (!send_reply(connections, connection))
-        rc_connections_drop(connections, connection);
+        drop_connection(connections, connection);
 }
 
 void rc_connections_wake(struct rc_connections *connections, struct rc_connection *connection)
@@ -175,7 +175,7 @@ static void hear_connection(struct rc_connections *connections, struct rc_connec
                      : is_patient(connection) && send_reply(connections, connection);
 
     if (!stays)
-        rc_connections_drop(connections, connection);
+        drop_connection(connections, connection);
 }
 
 /* Drops the oldest pending connection, after a last read: its message may have come since. */
@@ -185,7 +185,7 @@ static void drop_oldest(struct rc_connections *connections)
 
     hear_connection(connections, rc_connection_of(connections->pending.first));
     if (connections->pending.count == count)
-        rc_connections_drop(connections, rc_connection_of(connections->pending.first));
+        drop_connection(connections, rc_connection_of(connections->pending.first));
 }
 
 static bool is_oldest_silent(const struct rc_connections *connections, int64_t milliseconds)

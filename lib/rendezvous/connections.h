@@ -119,5 +119,3 @@ void rc_connections_reply(struct rc_connections *connections, struct rc_connecti
 
 /* Puts a connection from another queue back among the authenticated; it gets its reply in the next round. */
 void rc_connections_wake(struct rc_connections *connections, struct rc_connection *connection);
-
-void rc_connections_drop(struct rc_connections *connections, struct rc_connection *connection);

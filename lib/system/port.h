@@ -58,7 +58,7 @@ void rc_port_release(int fd);
  * A socket that is bound but neither listens nor is connected (a port that rollcall holds, until the application
  * listens on it) is not in the list. Freestanding with ROLLCALL_RAW_SYSCALLS. */
 
-enum { RC_TCP_TIME_WAIT = 6, RC_TCP_LISTEN = 10 };
+enum { RC_TCP_LISTEN = 10 };
 
 struct rc_tcp_row {
     uint32_t state;

@@ -99,8 +99,7 @@ static const char *adapt_entry(enum rc_program_kind kind, const char *entry, cha
         return entry;
     if (!path || kind == RC_PROGRAM_PMIX)
         return path;
-    memcpy(room, RC_PROGRAM_LIBRARIES, strlen(RC_PROGRAM_LIBRARIES));
-    memcpy(room + strlen(RC_PROGRAM_LIBRARIES), path + strlen(LIBRARY_PATH), strlen(path + strlen(LIBRARY_PATH)) + 1);
+    stpcpy(stpcpy(room, RC_PROGRAM_LIBRARIES), path + strlen(LIBRARY_PATH));
     return room;
 }
 
