@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "launcher/families.h"
 #include "rendezvous/wire.h"
-#include "resolve/resolve.h"
 #include "system/node.h"
 #include "system/program.h"
 

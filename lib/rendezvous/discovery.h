@@ -3,7 +3,6 @@
 #pragma once
 
 #include "rendezvous/local.h"
-#include "rendezvous/wire.h"
 #include "resolve/resolve.h"
 
 /* How the tasks of a launch find the server whose store they exchange values in (client.h).

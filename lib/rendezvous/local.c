@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE /* struct ucred */
 #include "config.h"
 
 #include "rendezvous/local.h"

@@ -13,7 +13,6 @@
  * nodes know of the store, for whom there cannot be another one, the ten seconds
  * begin when the task's parent has ended, too.
  */
-#define _GNU_SOURCE /* struct ucred */
 #include "config.h"
 
 #include "exchange.h"
