@@ -6,9 +6,11 @@
 
 _rollcall()
 {
-    local line=${COMP_LINE:0:COMP_POINT} current candidate option=
+    local line=${COMP_LINE:0:COMP_POINT} program=$1 current candidate option=
     local -a words
 
+    # it is as it was typed: ~/bin/rollcall
+    [[ $program != \~/* ]] || program=$HOME/${program:2}
     read -ra words <<< "$line"
     [[ $line != *[[:space:]] ]] || words+=("")
     current=${words[-1]}
@@ -29,7 +31,7 @@ _rollcall()
                 ;;
             *) COMPREPLY+=("$candidate") ;;
         esac
-    done < <("$1" complete "${words[@]:1}" 2> /dev/null)
+    done < <("$program" complete "${words[@]:1}" 2> /dev/null)
     [[ ${#COMPREPLY[@]} != 1 || ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2> /dev/null
     # for readline the word begins after the last =
     if [[ $COMP_WORDBREAKS == *=* && $current == *=* ]]; then

@@ -3,7 +3,9 @@
 function __rollcall_complete
     set -l words (commandline -opc) (commandline -ct)
     set -l current $words[-1]
-    for line in (command $words[1] complete $words[2..-1] 2>/dev/null)
+    # it is as it was typed: ~/bin/rollcall
+    set -l program (string replace -r '^~/' "$HOME/" -- $words[1])
+    for line in (command $program complete $words[2..-1] 2>/dev/null)
         switch $line
             case :files
                 set -l option (string match -r -- '^--[a-z]+=' $current)

@@ -177,3 +177,12 @@ expect()
     [ "$(zsh_completes 'rollcall exec --verbose python -u tr')" = 'line python -u tr, word 3' ]
     [ "$(zsh_completes 'rollcall show -- pyth')" = 'line pyth, word 1' ]
 }
+
+@test "the command is found below the home folder as it was typed" {
+    export HOME=$BATS_TEST_TMPDIR
+    ln -s "$rollcall" "$HOME/rollcall"
+    [ "$(fish_completes '~/rollcall doc')" = doctor ]
+    rollcall='~/rollcall'
+    [ "$(bash_completes 'rollcall doc')" = doctor ]
+    zsh_completes 'rollcall doc' | grep -q '^doctor:'
+}
