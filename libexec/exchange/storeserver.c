@@ -182,7 +182,7 @@ static void stay_behind(struct store *store, struct rc_server *server)
 static bool read_request(struct request *request)
 {
     static const struct rc_row rows[] = {
-        RC_ROW_TEXT(struct request, name, RC_LOCAL_NAME - 1),        RC_ROW_NUMBER(struct request, owner, 2, INT32_MAX),
+        RC_ROW_TEXT(struct request, name, RC_LOCAL_NAME - 1),        RC_ROW_NUMBER(struct request, owner, 1, INT32_MAX),
         RC_ROW_NUMBER(struct request, launcher, 0, INT32_MAX),       RC_ROW_NUMBER(struct request, pmix, 0, 1),
         RC_ROW_NUMBER(struct request, seconds, 1, INT32_MAX / 1000),
     };

@@ -327,6 +327,15 @@ PYTHON
         "$BATS_TEST_TMPDIR/rank.1"
 }
 
+# docker run --net=host: two containers on a node, each with one rank.
+@test "rank 0 may be the first process of its container" {
+    export port
+    run -0 env MASTER_PORT="$port" "$prefix/libexec/rollcall/rollcall-exchange" store \
+        <<< "name=first-$port"$'\n'"owner=1"$'\n'"seconds=1"
+    kill -KILL "$(store_server)"
+    [[ $output == store=* ]]
+}
+
 @test "a store that is asked for without a task, or without a time, is not opened" {
     for line in owner=2147483647 seconds=1; do
         run -1 "$prefix/libexec/rollcall/rollcall-exchange" store <<< "name=half-$port"$'\n'"$line"
