@@ -198,18 +198,14 @@ static bool ask_store(struct rc_server *server, struct rc_connection *connection
     return reply_value(server, connection, &answer);
 }
 
-/* The reply is empty: it only tells the task that it was heard. */
-static bool take_arrival(struct rc_server *server, struct rc_connection *connection)
+/* A task's word; false where it is not understood. */
+static bool take_word(struct rc_server *server, struct rc_str text)
 {
-    return rc_arrivals_take(&server->arrivals, rc_wire_text(&connection->wire),
-                            server->count ? server->rolls[0].world : 0, rc_milliseconds()) &&
-           reply_text(server, connection, RC_STR(""));
-}
+    int64_t now = rc_milliseconds();
 
-static bool take_failure(struct rc_server *server, struct rc_connection *connection)
-{
-    return rc_failures_take(&server->failures, rc_wire_text(&connection->wire), rc_milliseconds()) &&
-           reply_text(server, connection, RC_STR(""));
+    if (rc_str_starts(text, RC_SERVER_RAISED))
+        return rc_failures_take(&server->failures, text, now);
+    return rc_arrivals_take(&server->arrivals, text, server->count ? server->rolls[0].world : 0, now);
 }
 
 /* For what is not understood, though it has the token: it is of another release. */
@@ -274,10 +270,10 @@ static bool handle_message(void *more, struct rc_connection *connection)
         return reply_answer(server, connection);
     if (rc_store_is_question(text))
         return ask_store(server, connection) || refuse_release(server, connection);
-    if (rc_str_starts(text, RC_SERVER_REACHED))
-        return take_arrival(server, connection) || refuse_release(server, connection);
-    if (rc_str_starts(text, RC_SERVER_RAISED))
-        return take_failure(server, connection) || refuse_release(server, connection);
+    /* the reply is empty: it only tells the task that it was heard */
+    if (rc_str_starts(text, RC_SERVER_REACHED) || rc_str_starts(text, RC_SERVER_RAISED))
+        return take_word(server, text) ? reply_text(server, connection, RC_STR(""))
+                                       : refuse_release(server, connection);
     return take_entry(server, connection);
 }
 
