@@ -2,9 +2,9 @@
 """Somebody at a rendezvous server. server.py KIND FOLDER
 
 The port comes to FOLDER/port, and what is said there to FOLDER/heard, a line each: the whole message where it is one
-of TOKEN's. KIND: answers; roll (with the text of FILE, its third argument); or what no
-server does: silent, garbage, leaves (hangs up without a word). Or real with the arguments EXCHANGE SECONDS: rollcall-exchange, as the plugin starts it; what it prints comes to FOLDER/said. Until its
-standard input ends.
+of TOKEN's. KIND: answers; roll (with the text of FILE, its third argument); or what no server does: silent, garbage,
+leaves (hangs up without a word). Or real with the arguments EXCHANGE SECONDS: rollcall-exchange, as the plugin starts
+it; what it prints comes to FOLDER/said. Until its standard input ends.
 """
 
 import os
@@ -74,8 +74,7 @@ def start_real(folder, exchange, seconds):
 
     with open(folder + "/said", "w", encoding="ascii") as said:
         server = subprocess.Popen([exchange, "server", f"seconds=10 check=stop watch_seconds={seconds} job=42"],
-                                  env={"ROLLCALL_TOKEN": TOKEN},
-                                stderr=said, preexec_fn=inherit, close_fds=False)
+                                  env={"ROLLCALL_TOKEN": TOKEN}, stderr=said, preexec_fn=inherit, close_fds=False)
     listener.close()
     os.close(ours)
     sys.stdin.read()

@@ -158,11 +158,10 @@ static struct rc_str packed(const char *token, struct rc_str text)
 
 UNIT_TEST(check_answer, "an answer")
 {
-    struct rc_str answers[] = { packed(SERVER_TOKEN, RC_STR(ANSWER)), packed(SERVER_TOKEN, RC_STR(ANSWER)) };
-    struct server server;
+    struct rc_str message = packed(SERVER_TOKEN, RC_STR(ANSWER));
+    struct rc_str answers[] = { message, message };
+    struct server server = staff((struct script){ .answers = answers, .clients = UNIT_COUNT(answers) });
 
-    answers[0] = answers[1];
-    server = staff((struct script){ .answers = answers, .clients = 2 });
     answered("127.0.0.1", server.port);
     answered("127.0.0.1", server.port);
     dismiss(&server, 0);
