@@ -60,6 +60,7 @@ struct rollcall {
     struct rc_here_storage here;
     bool is_own;                   /* made from this process's own environment */
     struct rc_discovery discovery; /* only set if is_own */
+    bool ranks_are_tasks;          /* by srun's numbers, by which its server knows on which node each is */
 };
 
 /* Writes to *error why a call fails, as one printable line, which is cut where it is too long. `id` is a message's id,

@@ -247,7 +247,8 @@ ROLLCALL_API int rollcall_allgather(const struct rollcall *job, const char *name
  *    it is no more than that. Where a rank has not come when the time of another
  *    is over, the call fails in all ranks with ROLLCALL_TIMEOUT, in one that
  *    comes later, too; the text names who has not come, and under srun --ddp the
- *    node. Where it fails, some of [all] may have been written.
+ *    node, where the ranks are srun's own. Where it fails, some of [all] may have
+ *    been written.
  *  Twice the bytes stay where a broadcast's do.
  */
 

@@ -102,8 +102,8 @@ static int find_missing(struct rc_call *call, char why[WHY_SIZE], struct rollcal
     bool *come = calloc(call->world, sizeof(*come));
     struct rc_arena arena = { .base = why, .size = WHY_SIZE };
     struct rc_endpoint server;
-    /* with an order of the network srun's server has other ranks */
-    bool has_nodes = job->discovery.kind == RC_DISCOVERY_SRUN && !job->result.ordered.host.p &&
+    /* torchrun and order= have other ranks than srun's server */
+    bool has_nodes = job->discovery.kind == RC_DISCOVERY_SRUN && job->ranks_are_tasks &&
                      rc_endpoint_read(rc_str(job->discovery.endpoint), &server);
     int rc = 0;
 

@@ -99,6 +99,25 @@ PYTHON
     [ "$(cat "$BATS_TEST_TMPDIR/rank.1")" = "1 RC619: rank 1: $why" ]
 }
 
+@test "the ranks of torchrun are not srun's tasks: who does not come is on no node that srun's server knows" {
+    local worker=(RANK=0 WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 GROUP_RANK=0 GROUP_WORLD_SIZE=2)
+    open_server real "$prefix/libexec/rollcall/rollcall-exchange" 60
+    # tasks 0 and 1 are on n1 and n2, for srun
+    python3 - "$(cat "$BATS_TEST_TMPDIR/server/port")" <<'PYTHON'
+import socket, sys
+nodes = [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for _ in range(2)]
+for node, server in enumerate(nodes):
+    entry = f"roll=1\nscope=slurm:42.7\nlauncher=slurm\nhost=n{node + 1}\nnode={node}\nnodes=2\nworld=2\ntasks={node}\n"
+    server.sendall(f"rollcall 1 {'0123456789abcdef' * 2} {len(entry)}\n{entry}".encode())
+for server in nodes:
+    assert b"answer=1" in server.makefile("rb").read()
+PYTHON
+    fails 4 'RC617: rank 0: rollcall_allgather("x"): rank 1 has not called it within 1 s; ' \
+        here env "${task_0[@]}" "${at_server[@]}" TORCHELASTIC_RUN_ID=42 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500 \
+        "${worker[@]}" "${does[@]}" 'rollcall.allgather("x", b"", timeout=1)'
+    close_server
+}
+
 @test "rank 0 never calls: the others say so" {
     fails 4 'RC617: rank 1: rollcall_allgather("x"): rank 0 has not called it within 1 s; ' \
         by_hand 1 2 "${does[@]}" 'rollcall.allgather("x", b"", timeout=1)'
