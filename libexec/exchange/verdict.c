@@ -82,8 +82,12 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
     /* a task without an entry has asked no server, and computes its port */
     complete = complete && sum.tasks >= sum.world && !sum.has_deaf;
     if (sum.asks_order) {
-        uint32_t node = find_order(answer, rolls, count, complete, &arena);
+        uint32_t node = 0;
 
+        if (sum.has_deaf)
+            answer->unordered = RC_STR("not all nodes can be told of it");
+        else
+            node = find_order(answer, rolls, count, complete, &arena);
         first = NULL;
         for (size_t i = 0; i < count && !first; i++)
             first = rolls[i].node == node ? &rolls[i] : NULL;

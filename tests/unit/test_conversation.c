@@ -66,6 +66,32 @@ UNIT_ROWS(check_server, "today's server answers", meetings)
     server_close(&server);
 }
 
+/* All have come; to wait longer would change nothing. */
+UNIT_TEST(check_unordered, "an order of which a node of another release cannot be told")
+{
+    static struct rc_verdict verdict = { .check = RC_CHECK_WARN };
+    static const struct rc_roll rolls[] = {
+        { .scope = RC_STR("s"),
+          .host = RC_STR("n1"),
+          .nodes = 2,
+          .world = 2,
+          .tasks = RC_STR("0"),
+          .place = RC_STR("s1 n1") },
+        { .scope = RC_STR("s"),
+          .host = RC_STR("n2"),
+          .node = 1,
+          .nodes = 2,
+          .world = 2,
+          .tasks = RC_STR("1"),
+          .version = RC_STR("9.8"),
+          .foreign = true },
+    };
+
+    rc_verdict_decide(&verdict, rolls, UNIT_COUNT(rolls), true);
+    assert_true(rc_str_is(verdict.answer.unordered, "not all nodes can be told of it"));
+    assert_false(verdict.answer.order.p);
+}
+
 /* Hears what was said then, and nothing else; answers what was answered then. */
 static pid_t replay(const struct exchange *exchange, struct rc_endpoint *endpoint)
 {
