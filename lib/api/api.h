@@ -17,7 +17,8 @@
  * The process remembers how many calls of a name it has made, where the store server is, and which program of its rank
  * it is: first, second, ... A forked child starts with none of that. All functions are thread safe. */
 
-enum { RC_CALL_NAME = 64 };
+/* Bytes of a name that the user gives, and of a call's, which may have a word before that. */
+enum { RC_CALL_USERS_NAME = 64, RC_CALL_NAME = sizeof("all:") - 1 + RC_CALL_USERS_NAME };
 
 struct rc_call {
     const struct rollcall *job;

@@ -12,8 +12,8 @@
 
 /* A call that has a name of the user's, before which `kind` goes: calls of each kind are counted by themselves. */
 struct named_call {
-    char name[sizeof("all:") + RC_CALL_NAME];
-    char title[sizeof("rollcall_broadcast(\"\")") + RC_CALL_NAME];
+    char name[RC_CALL_NAME + 1];
+    char title[sizeof("rollcall_broadcast(\"\")") + RC_CALL_USERS_NAME];
     struct rc_call call;
 };
 
@@ -24,7 +24,7 @@ static bool is_name(const char *name)
 {
     size_t n = name ? strlen(name) : 0;
 
-    return n > 0 && n <= RC_CALL_NAME && rc_store_is_key((struct rc_str){ name, n }) && !strpbrk(name, ":/");
+    return n > 0 && n <= RC_CALL_USERS_NAME && rc_store_is_key((struct rc_str){ name, n }) && !strpbrk(name, ":/");
 }
 
 static int begin_named(struct named_call *named, const struct rollcall *job, const char *function, const char *kind,

@@ -58,6 +58,9 @@ for turn in range(3):
     got = rollcall.allgather("data", data(me.rank, turn), timeout=60)
     assert got == [data(rank, turn) for rank in range(me.world_size)], (turn, [len(one) for one in got])
     assert rollcall.broadcast("data", b"same" if me.rank == 0 else None, timeout=60) == b"same"
+# the longest name, which each piece has as well
+for turn in range(2):
+    assert rollcall.allgather("n" * 64, data(1, turn), timeout=60) == [data(1, turn)] * me.world_size, turn
 assert rollcall.allgather("here", b"", timeout=60) == [b""] * me.world_size
 print("good")
 PYTHON
