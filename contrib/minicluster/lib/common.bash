@@ -59,6 +59,22 @@ value()
     [ "$2" -ge 2 ] || die_usage "option $1 needs a value"
 }
 
+# only_name COMMAND ARGUMENT...: use_name, of a command that has no other option
+only_name()
+{
+    local command=$1 wanted=''
+    shift
+    while [ $# -gt 0 ]; do
+        case $1 in
+            --name) value "$1" $#; wanted=$2; shift ;;
+            --name=*) wanted=${1#*=} ;;
+            *) die_usage "unknown argument '$1' of $command" ;;
+        esac
+        shift
+    done
+    use_name "$wanted"
+}
+
 # first_processes MARK: the ids of processes with MARK as one of their arguments that are the first
 # of a process namespace. A process id kept in a file could by now be another process's; an argument
 # that holds the state folder's name cannot.

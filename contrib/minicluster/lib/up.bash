@@ -211,16 +211,7 @@ clean_up()
 
 cmd_down()
 {
-    local wanted=''
-    while [ $# -gt 0 ]; do
-        case $1 in
-            --name) value "$1" $#; wanted=$2; shift ;;
-            --name=*) wanted=${1#*=} ;;
-            *) die_usage "unknown argument '$1' of down" ;;
-        esac
-        shift
-    done
-    use_name "$wanted"
+    only_name down "$@"
     need_root
     clean_up
 }
@@ -237,16 +228,8 @@ daemon_spaces()
 
 cmd_status()
 {
-    local wanted='' states node word pid space running missing=0
-    while [ $# -gt 0 ]; do
-        case $1 in
-            --name) value "$1" $#; wanted=$2; shift ;;
-            --name=*) wanted=${1#*=} ;;
-            *) die_usage "unknown argument '$1' of status" ;;
-        esac
-        shift
-    done
-    use_name "$wanted"
+    local states node word pid space running missing=0
+    only_name status "$@"
     read_settings || { echo "cluster '$name': not there"; exit 1; }
     echo "cluster '$name': Slurm $series, state in $state"
     states=
