@@ -168,6 +168,20 @@ int server_connect(const struct server_child *server, int flags, int room)
     return fd;
 }
 
+size_t server_hears(int fd, char *text, size_t size)
+{
+    size_t used = 0;
+    ssize_t n;
+
+    while ((n = recv(fd, text + used, size - 1 - used, 0)) > 0)
+        used += (size_t)n;
+    /* with a reset where something of ours was not read */
+    assert_true(n == 0 || errno == ECONNRESET);
+    text[used] = '\0';
+    close(fd);
+    return used;
+}
+
 struct rc_str server_entry(char text[256], unsigned node, unsigned nodes)
 {
     int n = snprintf(text, 256, "roll=1\nscope=slurm:1.0\nhost=n%u\nnode=%u\nnodes=%u\nworld=%u\ntasks=%u\n", node,

@@ -51,5 +51,8 @@ void server_answers(const struct server_child *server, const char *text, const c
 /* A connection to it; flags: SOCK_NONBLOCK or 0, room: of what it receives, 0: as usual. */
 int server_connect(const struct server_child *server, int flags, int room);
 
+/* All that comes over a connection until the server hangs up, with a NUL after it. Closes it; returns the bytes. */
+size_t server_hears(int fd, char *text, size_t size);
+
 /* An entry of one task on each of `nodes`; in `text`. */
 struct rc_str server_entry(char text[256], unsigned node, unsigned nodes);

@@ -40,13 +40,8 @@ static const struct meeting meetings[] = {
 static void hears(int fd, const struct exchange *exchange)
 {
     char text[TEXT_SIZE];
-    size_t used = 0;
-    ssize_t n;
 
-    while ((n = recv(fd, text + used, sizeof(text) - 1 - used, 0)) > 0)
-        used += (size_t)n;
-    text[used] = '\0';
-    close(fd);
+    server_hears(fd, text, sizeof(text));
     assert_string_equal(text, exchange->heard);
 }
 

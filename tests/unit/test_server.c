@@ -24,27 +24,12 @@ static void say(int fd, struct rc_str text)
     (void)unit_send(fd, text);
 }
 
-/* All that comes until the server hangs up. */
-static size_t hear_all(int fd, char *text, size_t size)
-{
-    size_t used = 0;
-    ssize_t n;
-
-    while ((n = recv(fd, text + used, size - 1 - used, 0)) > 0)
-        used += (size_t)n;
-    /* with a reset where something of ours was not read */
-    assert_true(n == 0 || errno == ECONNRESET);
-    text[used] = '\0';
-    close(fd);
-    return used;
-}
-
 static void hears(int fd, const char *answer)
 {
     char expected[256];
     char text[256];
 
-    hear_all(fd, text, sizeof(text));
+    server_hears(fd, text, sizeof(text));
     if (*answer)
         snprintf(expected, sizeof(expected), "rollcall 1 " SERVER_TOKEN " %zu\n%s", strlen(answer), answer);
     else
@@ -86,7 +71,7 @@ static const char *ask(const struct server_child *server, const char *question, 
     int fd = server_connect(server, 0, 0);
 
     say(fd, message(SERVER_TOKEN, rc_str(question)));
-    hear_all(fd, text, 512);
+    server_hears(fd, text, 512);
     return text;
 }
 
@@ -369,7 +354,7 @@ UNIT_TEST(check_absent, "a node that takes no part is told so at once, and nobod
 
     snprintf(text, sizeof(text), "%sabsent=no program\n", entry_of(1, 2).p);
     say(fd, message(SERVER_TOKEN, rc_str(text)));
-    assert_int_equal(hear_all(fd, text, sizeof(text)), strlen("rollcall 1 " SERVER_TOKEN " 0\n"));
+    assert_int_equal(server_hears(fd, text, sizeof(text)), strlen("rollcall 1 " SERVER_TOKEN " 0\n"));
     hears(register_node(&server, 0, 2), "answer=1\nport=2\n");
     server_decides(&server, "2 1\n");
     server_close(&server);
@@ -412,9 +397,9 @@ UNIT_TEST(check_large_answer, "a large answer, and a slow reader")
     n = snprintf(expected, sizeof(expected), "rollcall 1 " SERVER_TOKEN " %zu\nanswer=1\nport=2\n",
                  sizeof("answer=1\nport=2\n") - 1 + LARGE);
     memset(expected + n, 'x', LARGE);
-    hear_all(second, text, sizeof(text));
+    server_hears(second, text, sizeof(text));
     assert_string_equal(text, expected);
-    hear_all(slow, text, sizeof(text));
+    server_hears(slow, text, sizeof(text));
     assert_string_equal(text, expected);
     server_decides(&server, "2 1\n");
     server_close(&server);
@@ -429,9 +414,9 @@ UNIT_TEST(check_gone, "nodes that are gone, or deaf")
 
     close(register_node(&server, 0, 3));
     say(deaf, message(SERVER_TOKEN, entry_of(1, 3)));
-    assert_true(hear_all(register_node(&server, 2, 3), text, sizeof(text)) > LARGE);
+    assert_true(server_hears(register_node(&server, 2, 3), text, sizeof(text)) > LARGE);
     server_decides(&server, "3 1\n");
-    assert_true(hear_all(register_node(&server, 2, 3), text, sizeof(text)) > LARGE);
+    assert_true(server_hears(register_node(&server, 2, 3), text, sizeof(text)) > LARGE);
     server_close(&server);
     close(deaf);
 }
