@@ -14,8 +14,6 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "rendezvous/store.h"
-#include "rendezvous/wire.h"
 #include "system/node.h"
 
 /* Some of a host's addresses may be unreachable, so each one gets a second only. A server

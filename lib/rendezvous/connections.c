@@ -5,14 +5,12 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "rendezvous/wire.h"
 #include "system/node.h"
 
 /* A round accepts at most WELCOMES connections, so that those that are open already are

@@ -5,14 +5,12 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "rendezvous/wire.h"
 #include "system/node.h"
 

@@ -11,7 +11,6 @@
 #include "base/pairs.h"
 #include "rendezvous/connections.h"
 #include "rendezvous/store.h"
-#include "rendezvous/wire.h"
 #include "system/node.h"
 
 enum { FAREWELL_MS = 2000, SAY_SIZE = 1536 };

@@ -10,9 +10,7 @@
 #include <sys/wait.h>
 
 #include "base/pairs.h"
-#include "base/text.h"
 #include "rendezvous/client.h"
-#include "rendezvous/wire.h"
 #include "roll/netorder.h"
 #include "system/port.h"
 #include "system/program.h"

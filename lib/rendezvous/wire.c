@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/pairs.h"
-#include "base/text.h"
 #include "launcher/stamp.h"
 #include "system/node.h"
 #include "system/port.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "system/node.h"
 
-#include "base/text.h"
 #include "system/sys.h"
 
 size_t rc_file_read(const char *path, char *buffer, size_t size)

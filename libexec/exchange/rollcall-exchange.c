@@ -29,7 +29,6 @@
 
 #include "effects/lookup.h"
 #include "exchange.h"
-#include "rendezvous/server.h"
 #include "rendezvous/wire.h"
 #include "system/node.h"
 

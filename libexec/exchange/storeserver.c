@@ -31,7 +31,6 @@
 
 #include "base/pairs.h"
 #include "rendezvous/local.h"
-#include "rendezvous/server.h"
 #include "rendezvous/wire.h"
 #include "system/node.h"
 
