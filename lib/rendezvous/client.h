@@ -2,10 +2,6 @@
 /* client.h - one request to a server, and the store of a launch. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "rendezvous/store.h"
 #include "rendezvous/wire.h"
 

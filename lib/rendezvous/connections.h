@@ -2,10 +2,6 @@
 /* connections.h - a server's connections and their queues. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "rendezvous/wire.h"
 
 /* A list whose links are inside of what is listed: to put in and take out costs no memory. */

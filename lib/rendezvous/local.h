@@ -2,10 +2,6 @@
 /* local.h - processes of one node that meet. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/text.h"
 
 /* Processes of one user on one node speak to each other.

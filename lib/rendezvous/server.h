@@ -2,10 +2,6 @@
 /* server.h - entries in, one answer out; who has arrived. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/message.h"
 #include "rendezvous/wire.h"
 #include "roll/roll.h"

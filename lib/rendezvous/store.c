@@ -4,7 +4,6 @@
 #include "rendezvous/store.h"
 
 #include <search.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,6 @@
 /* wire.h - one message, its token, an endpoint, a listener, and what starts rollcall-exchange. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/env.h"
 #include "base/text.h"
 #include "resolve/options.h"

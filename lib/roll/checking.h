@@ -5,9 +5,6 @@
  * `many` as it likes. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/message.h"
 #include "roll/names.h"
 #include "roll/roll.h"

@@ -2,8 +2,6 @@
 /* names.h - many ranks and hosts in few words. */
 #pragma once
 
-#include <stddef.h>
-
 #include "base/text.h"
 #include "roll/roll.h"
 

@@ -2,9 +2,6 @@
 /* gpufiles.h - GPUs by the files of /dev, /proc and /sys. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "launcher/launcher.h"
 
 #define RC_SYSFS_PCI    "/sys/bus/pci/devices"           /* a folder for each device, named by address */

@@ -2,8 +2,6 @@
 /* net.h - interfaces and their addresses, names that are looked up, ports of other nodes, and who has a port. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/socket.h>
 
 #include "base/netaddr.h"

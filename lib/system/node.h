@@ -2,8 +2,6 @@
 /* node.h - files, processes, names, masks, and where this program lies, without a libc; the clock. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
 #include <time.h>
 
 #include "base/cpuset.h"

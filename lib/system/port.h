@@ -3,8 +3,6 @@
 #pragma once
 
 #include <netinet/in.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/socket.h>
 
 #include "base/netaddr.h"

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <spawn.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/text.h"

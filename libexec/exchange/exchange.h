@@ -2,9 +2,6 @@
 /* exchange.h - the modes of rollcall-exchange. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/text.h"
 #include "rendezvous/server.h"
 #include "resolve/options.h"

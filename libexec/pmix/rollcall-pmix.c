@@ -18,8 +18,6 @@
 #include <fcntl.h>
 #include <pmix.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
