@@ -4,7 +4,7 @@
 Without ODD all nodes are alike. ODD odd: one node has a GPU fewer, one another rollcall, two less memory, one another
 limit, and the last one has not come. hostile: the same, and texts that a page must not take for its own. components:
 two components, alike inside, each with other GPUs. kernels: the second half has another kernel. twice: the last node
-has the ranks of the one before it.
+has the ranks of the one before it. memory: amounts that are almost the same, and the last node has less.
 """
 
 import sys
@@ -35,7 +35,7 @@ def write_entry(node, nodes, has, block, **more):
     entry.update(more)
     print("roll=1", *(f"{name}={value}" for name, value in entry.items()), sep="\n")
     for gpu, rank in enumerate(ranks):
-        if gpu < int(has["gpus"].split()[0] if has["gpus"][0].isdigit() else 8):
+        if gpu < int(has["gpus"].split()[0]):
             print(f"gpu={rank} GPU-{node:08x}-{gpu:04x}-4c1e-9d3a-0123456789ab")
     print(*(f"has={name} {value}" for name, value in has.items()), sep="\n", end="\n\n")
 
@@ -53,6 +53,9 @@ def main():
             has["gpus"] = "8 NVIDIA " + ("H100" if second else "A100")
         if kind == "kernels":
             has["kernel"] = "6.5.0" if second else "6.1.0"
+        if kind == "memory":
+            has["memory"] = "1511 GiB" if node == nodes - 1 else f"{2015 - node % 2} GiB"
+            has["shm"] = "100 GiB" if node == 0 else "102396 MiB"
         if kind == "twice" and node == nodes - 1:
             more["block"] = node - 1
         if odd and node == nodes // 2:

@@ -71,6 +71,12 @@ rows='section:last-of-type tr.first'
     [ -z "$(shows .usual)" ]
 }
 
+@test "amounts that are almost the same are not coloured, whatever their units" {
+    opens 5 memory
+    [ "$(shows .odd)" = $'1511 GiB\n1511 GiB' ]
+    [ "$(shows .usual)" = 'others: 2015 GiB' ]
+}
+
 @test "a roll with errors" {
     opens 4 twice
     [ "$(shows .verdict.error)" = '1 error' ]
