@@ -5,6 +5,7 @@ Without ODD all nodes are alike. ODD odd: one node has a GPU fewer, one another 
 limit, and the last one has not come. hostile: the same, and texts that a page must not take for its own. components:
 two components, alike inside, each with other GPUs. kernels: the second half has another kernel. twice: the last node
 has the ranks of the one before it. memory: amounts that are almost the same, and the last node has less.
+foreign: the first node speaks another version of the wire.
 """
 
 import sys
@@ -33,11 +34,11 @@ def write_entry(node, nodes, has, block, **more):
     if node == 0:
         entry["port"] = 24512
     entry.update(more)
-    print("roll=1", *(f"{name}={value}" for name, value in entry.items()), sep="\n")
+    print("roll=1", *(f"{name}={value}" for name, value in entry.items() if value is not None), sep="\n")
     for gpu, rank in enumerate(ranks):
-        if gpu < int(has["gpus"].split()[0]):
+        if gpu < int(has.get("gpus", "0").split()[0]):
             print(f"gpu={rank} GPU-{node:08x}-{gpu:04x}-4c1e-9d3a-0123456789ab")
-    print(*(f"has={name} {value}" for name, value in has.items()), sep="\n", end="\n\n")
+    print(*(f"has={name} {value}" for name, value in has.items()), "", sep="\n")
 
 
 def main():
@@ -56,6 +57,9 @@ def main():
         if kind == "memory":
             has["memory"] = "1511 GiB" if node == nodes - 1 else f"{2015 - node % 2} GiB"
             has["shm"] = "100 GiB" if node == 0 else "102396 MiB"
+        if kind == "foreign" and node == 0:
+            has = {}
+            more.update(version="0.7.0", launcher=None, mode=None, addr=None, hosts=None, port=None, foreign=1)
         if kind == "twice" and node == nodes - 1:
             more["block"] = node - 1
         if odd and node == nodes // 2:

@@ -77,6 +77,12 @@ rows='section:last-of-type tr.first'
     [ "$(shows .usual)" = 'others: 2015 GiB' ]
 }
 
+@test "a first node of which little is understood" {
+    opens 3 foreign
+    [ "$(shows '.sums dd')" = $'3 of 3\n24\n-\n-' ]
+    [ "$(shows '.dots .blamed b')" = n1 ]
+}
+
 @test "a roll with errors" {
     opens 4 twice
     [ "$(shows .verdict.error)" = '1 error' ]
