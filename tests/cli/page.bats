@@ -75,6 +75,8 @@ rows='section:last-of-type tr.first'
     opens 5 memory
     [ "$(shows .odd)" = $'1511 GiB\n1511 GiB' ]
     [ "$(shows .usual)" = 'others: 2015 GiB' ]
+    [ "$(shows '.dots .blamed b')" = n5.example ]
+    [ -z "$(shows '.dots .missing')" ]
 }
 
 @test "a first node of which little is understood" {
