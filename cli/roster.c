@@ -96,11 +96,6 @@ bool cli_stepserver_is_first_to_ask(const struct stepserver *server)
 /* So many names are shorter without brackets, which some shells take for a pattern. */
 enum { PLAIN_MAX = 8 };
 
-static int by_name(const void *a, const void *b)
-{
-    return rc_compact_order(*(const struct rc_str *)a, *(const struct rc_str *)b);
-}
-
 static size_t keep_one_each(struct rc_str *name, size_t count)
 {
     size_t kept = 0;
@@ -135,7 +130,7 @@ char *cli_exclude_list(const struct rc_blame *blame)
         arena.size += name[count - 1].n + sizeof("[],");
     }
     if (name && (arena.base = malloc(arena.size))) {
-        qsort(name, count, sizeof(*name), by_name);
+        qsort(name, count, sizeof(*name), cli_host_order);
         write_list(name, keep_one_each(name, count), &arena);
     }
     free(name);

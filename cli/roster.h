@@ -5,6 +5,7 @@
 #include "base/message.h"
 #include "rendezvous/wire.h"
 #include "roll/check.h"
+#include "roll/names.h"
 #include "roll/roll.h"
 
 /* The rendezvous server beside a live step's srun, and what the command asks it. */
@@ -46,6 +47,12 @@ struct roster {
 int cli_roster_ask(struct roster *roster, const struct stepserver *server);
 
 void cli_roster_free(struct roster *roster);
+
+/* For a sort of names, as lists of hosts are written. */
+static inline int cli_host_order(const void *a, const void *b)
+{
+    return rc_compact_order(*(const struct rc_str *)a, *(const struct rc_str *)b);
+}
 
 /* The names of all who are blamed, in order, each once: "n7,n12", many with brackets: "n[1-9,12]". "" for nobody.
  * Memory to free; NULL without memory. */

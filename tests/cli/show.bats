@@ -382,6 +382,13 @@ explain RC301|ranks 0-3
 END
 }
 
+@test "a report of ranks that take turns on two nodes names each node once" {
+    [ "$(id -u)" = 0 ] || skip 'needs root'
+    more=()
+    tasks '0 1 2 3' unshare --uts sh -c 'hostname "n$((SLURM_PROCID % 2 + 1))"; exec "$0" explain RC301' "$rollcall"
+    grep -qx 'ranks 0-3 on n\[1-2\]:' "$BATS_TEST_TMPDIR/0.out"
+}
+
 @test "doctor in a launch of several tasks: the worst report whole, what differs by rank, one verdict" {
     more=()
     tasks '0 1 2 3' sh -c '[ $SLURM_PROCID != 2 ] || export NCCL_SOCKET_IFNAME=ib; "$0" doctor || [ $? != 2 ]' "$rollcall"
