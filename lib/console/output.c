@@ -285,9 +285,11 @@ int console_getopt(const char *subcommand, int argc, char **argv, const struct o
     return '?';
 }
 
+enum { SAID_MAX = 2048 }; /* as of the plugin and of rollcall-exchange: a finding of the roll call may be long */
+
 void console_say(enum rc_message_id id, const char *text)
 {
-    char line[1024];
+    char line[SAID_MAX];
     struct rc_arena arena = { .base = line, .size = sizeof(line) };
 
     fputs(rc_message_line(&arena, rc_message_entry(id)->level, id, text), stderr);

@@ -499,6 +499,13 @@ PYTHON
     said 2 'RC612: '
 }
 
+@test "a finding of the roll call is said to its end" {
+    speaks "printf 'answer=1\nfinding=RC103 %01400d end\n' 0"
+    both
+    finish
+    said 1 '0 end (rollcall explain RC103)'
+}
+
 @test "a second command of the same tasks computes the port, without a word and without waiting" {
     speaks "$answer_held"
     both
