@@ -66,8 +66,8 @@ static int run_map(int argc, char **argv)
         }
         scope.plain = scope.plain || rc_str_starts(word, "--j") || rc_str_starts(word, "--x") ||
                       rc_str_ends(word, ".svg") || rc_str_ends(word, ".pdf") || rc_str_ends(word, ".png");
-        if (rc_str_is(word, "--rank") && i + 1 < argc)
-            rank = argv[++i];
+        if (rc_str_is(word, "--rank") && !(rank = argv[++i]))
+            return console_fail("map: --rank needs a value; see rollcall map --help");
         if (rc_str_is(word, "--all"))
             scope.all = true;
         else if (!rank)

@@ -317,6 +317,7 @@ sys.exit(os.waitstatus_to_exitcode(status))' "$rollcall" map --from "$bad"
     fails_with 2 "map: unexpected argument '--json'; options go before the picture" "$rollcall" map x.svg --json
     fails_with 2 "unknown option '--jsno'" "$rollcall" map --jsno
     fails_with 2 '--from needs a value' "$rollcall" map --from
+    fails_with 2 'map: --rank needs a value; see rollcall map --help' "$rollcall" map --json --rank
     fails_with 2 "'--step'" "$rollcall" map --step
     fails_with 2 'one output at a time: --json, --xml or a picture' "$rollcall" map "${from[@]}" --json a.svg
     fails_with 2 'one output at a time' "$rollcall" map "${from[@]}" --xml a --json
