@@ -42,6 +42,7 @@ void input_free(struct input *input);
  *   @host=NAME                the node's own name
  *   @host-file=LINE           a line of the launcher's file of hosts
  *   @gpus=N                   the GPUs that the task could find
+ *   @gpu-files=8/1 amd        device files of GPUs, how many of them it may open, and whether they are AMD's
  *   @watch=FOLDER             the folder of the watch
  *   @lookup=FILE              the library of lookup=numeric
  *   @pmix=NAME=VALUE          a line of what its PMIx server says (launcher/pmix.c)

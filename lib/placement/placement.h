@@ -143,7 +143,7 @@ int rc_near_node(hwloc_topology_t topology, hwloc_const_bitmap_t cpus);
 int rc_near_numa(hwloc_topology_t topology, hwloc_obj_t object);
 
 /* The NIC of each GPU: on the same PCI switch, else root port, NUMA node, ...; of equally near ones that which fewer
- * GPUs before it have. -1: there is none. Goes through all used GPUs, so that the pairs are the same for every job. */
+ * GPUs before it have. -1: there is none. Goes through all GPUs, so that the pairs are the same for every job. */
 void rc_near_nics(const struct rc_pci_gpus *gpus, const struct rc_nic_list *nics, int *nic_of_gpu, unsigned *load);
 
 /* The NIC next to a mask's cores, or -1; counts into load. */
