@@ -4,8 +4,6 @@
 #include "inspect.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "effects/lookup.h"

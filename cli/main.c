@@ -60,7 +60,7 @@ static int run_map(int argc, char **argv)
         struct rc_str word = rc_str(argv[i]);
         const char *rank = rc_str_starts(word, "--rank=") ? strchr(argv[i], '=') + 1 : NULL;
 
-        if (rc_str_is(word, "--help") || rc_str_is(word, "-h")) {
+        if (rc_str_which(word, "--help|-h")) {
             fputs(cli_map.help, stdout);
             return STATUS_RESOLVED;
         }
@@ -176,11 +176,6 @@ static int run_help(int argc, char **argv)
     return STATUS_RESOLVED;
 }
 
-static bool is_any(const char *word, const char *a, const char *b, const char *c)
-{
-    return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
-}
-
 int main(int argc, char **argv)
 {
     static char room[1 << 16]; /* one write, so that what several tasks print does not mix */
@@ -190,9 +185,9 @@ int main(int argc, char **argv)
         print_help(stderr);
         return STATUS_USAGE;
     }
-    if (is_any(argv[1], "help", "--help", "-h"))
+    if (rc_str_which(rc_str(argv[1]), "help|--help|-h"))
         return finish_output(run_help(argc - 1, argv + 1));
-    if (is_any(argv[1], "version", "--version", "-V")) {
+    if (rc_str_which(rc_str(argv[1]), "version|--version|-V")) {
         printf("rollcall %s\n", PACKAGE_VERSION);
         cli_print_plugin();
         printf("found at build: Slurm %s, PMIx %s, hwloc %s\n", *SLURM_SERIES ? SLURM_SERIES : "no",

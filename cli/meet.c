@@ -17,20 +17,20 @@
 #include "resolve/options.h"
 #include "roll/entry.h"
 #include "system/net.h"
+#include "system/node.h"
 #include "system/port.h"
 
 /* What this command brings along for rank 0's part. */
 static const struct rc_rank0 *rank0_hooks(void)
 {
-    static char node[HOST_NAME_MAX + 1];
+    static char node[RC_NODE_NAME_SIZE];
     static struct rc_rank0 hooks = {
         .outcome = "the command is not run",
         .is_elsewhere = rc_lookup_is_elsewhere,
         .name_owner = rc_port_owner,
     };
 
-    gethostname(node, sizeof(node) - 1);
-    hooks.node = rc_str(node);
+    hooks.node = rc_str(rc_node_name(node));
     return &hooks;
 }
 

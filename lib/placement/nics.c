@@ -35,23 +35,20 @@ const char *rc_nic_name(const struct rc_nic *nic)
     return first ? first : second;
 }
 
-static bool starts_with(const char *name, const char *prefix)
-{
-    return name && strncmp(name, prefix, strlen(prefix)) == 0;
-}
-
 /* The port of an adapter that can be both says by its class which it is now. */
 static enum rc_nic_kind kind_of(const struct rc_nic *nic)
 {
     const struct hwloc_pcidev_attr_s *pci = &nic->pci->attr->pcidev;
+    struct rc_str network = rc_str(nic->network);
+    struct rc_str fabric = rc_str(nic->fabric);
 
-    if (pci->vendor_id == VENDOR_HPE_CRAY || starts_with(nic->network, "hsn") || starts_with(nic->fabric, "cxi"))
+    if (pci->vendor_id == VENDOR_HPE_CRAY || rc_str_starts(network, "hsn") || rc_str_starts(fabric, "cxi"))
         return RC_NIC_SLINGSHOT;
     if (pci->vendor_id == VENDOR_AMAZON && (pci->device_id & 0xfff0) == 0xefa0)
         return RC_NIC_EFA;
-    if (pci->vendor_id == VENDOR_CORNELIS || starts_with(nic->fabric, "hfi1_") || pci->class_id == CLASS_FABRIC)
+    if (pci->vendor_id == VENDOR_CORNELIS || rc_str_starts(fabric, "hfi1_") || pci->class_id == CLASS_FABRIC)
         return RC_NIC_OMNIPATH;
-    if (pci->class_id == CLASS_INFINIBAND || starts_with(nic->network, "ib"))
+    if (pci->class_id == CLASS_INFINIBAND || rc_str_starts(network, "ib"))
         return RC_NIC_INFINIBAND;
     if (nic->fabric)
         return pci->class_id == CLASS_ETHERNET ? RC_NIC_ROCE : RC_NIC_INFINIBAND;
