@@ -139,15 +139,6 @@ static void print_help(FILE *out)
           out);
 }
 
-/* Output that was not written (a full disk) is an error. A reader that closes the pipe
- * early (head) looks the same. */
-static int finish_output(int status)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return status;
-    return console_fail("cannot write to standard output: %s", strerror(errno));
-}
-
 /* Also of `rollcall python train.py`, `rollcall train.py`, `rollcall run ...` and `rollcall -- python train.py`. */
 static int refuse_subcommand(const char *word)
 {
@@ -186,15 +177,15 @@ int main(int argc, char **argv)
         return STATUS_USAGE;
     }
     if (rc_str_which(rc_str(argv[1]), "help|--help|-h"))
-        return finish_output(run_help(argc - 1, argv + 1));
+        return console_finish(run_help(argc - 1, argv + 1));
     if (rc_str_which(rc_str(argv[1]), "version|--version|-V")) {
         printf("rollcall %s\n", PACKAGE_VERSION);
         cli_print_plugin();
         printf("found at build: Slurm %s, PMIx %s, hwloc %s\n", *SLURM_SERIES ? SLURM_SERIES : "no",
                *PMIX_VERSION ? PMIX_VERSION : "no", *HWLOC_VERSION ? HWLOC_VERSION : "no");
-        return finish_output(STATUS_RESOLVED);
+        return console_finish(STATUS_RESOLVED);
     }
     if (strcmp(argv[1], "complete") == 0)
-        return finish_output(cli_complete(argc - 1, argv + 1));
-    return finish_output(run_subcommand(argc - 1, argv + 1));
+        return console_finish(cli_complete(argc - 1, argv + 1));
+    return console_finish(run_subcommand(argc - 1, argv + 1));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "console/output.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -254,6 +255,13 @@ int console_fail(const char *format, ...)
     fprintf(stderr, "rollcall: %s\n", clean ? clean : "out of memory");
     free(clean);
     return STATUS_USAGE;
+}
+
+int console_finish(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    return console_fail("cannot write to standard output: %s", strerror(errno));
 }
 
 int console_getopt(const char *subcommand, int argc, char **argv, const struct option *options)

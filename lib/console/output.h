@@ -17,6 +17,10 @@ enum {
 /* Prints one line on standard error, "rollcall: TEXT", escaped. Returns STATUS_USAGE. */
 int console_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Ends a command with this status; output that was not written (a full disk) is an error instead. A reader that closes
+ * the pipe early (head) looks the same. */
+int console_finish(int status);
+
 /* Prints a message on standard error in one write, so that lines of many tasks do not mix. */
 void console_say(enum rc_message_id id, const char *text);
 

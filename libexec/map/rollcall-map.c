@@ -5,8 +5,6 @@
  * not pay for loading it (hwloc and libudev: half a millisecond, a third of the
  * command's own start). Plugin and command ask it for a placement (pins.h), too.
  */
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "console/output.h"
@@ -107,7 +105,5 @@ int main(int argc, char **argv)
             status = show_mapping(&mapping, &output);
         map_free(&mapping);
     }
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return status;
-    return console_fail("cannot write to standard output: %s", strerror(errno));
+    return console_finish(status);
 }
