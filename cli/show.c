@@ -32,11 +32,6 @@ static void detail_value(const char *label, struct rc_str value)
     cli_report_detail(label, *text ? text : "(empty)");
 }
 
-static void print_title(const char *text)
-{
-    printf("\n%s%s%s\n", paint_on(PAINT_STRONG), text, paint_off());
-}
-
 static bool has_identity(const struct rc_result *result)
 {
     for (enum rc_field field = 0; field < RC_FIELD_COUNT; field++)
@@ -78,7 +73,7 @@ static void explain_variable(const struct rc_result *result, const struct rc_pla
 
 static void explain_environment(const struct rc_result *result)
 {
-    print_title("environment");
+    console_title("environment");
     if (result->plan.count == 0)
         puts("  nothing is set or removed");
     for (unsigned i = 0; i < result->plan.count; i++)
@@ -88,20 +83,12 @@ static void explain_environment(const struct rc_result *result)
 static void explain_rejected(const struct rc_plan *plan)
 {
     if (plan->rejected_count > 0)
-        print_title("not believed");
+        console_title("not believed");
     for (unsigned i = 0; i < plan->rejected_count; i++) {
         printf("  %s%s%s\n", paint_on(PAINT_STRONG), plan->rejected[i].name, paint_off());
         detail_value("value", plan->rejected[i].value);
         cli_report_detail("why", plan->rejected[i].reason);
     }
-}
-
-/* Prints a table with its title; nothing if the table is empty. Returns -1 without memory. */
-static int print_section(const char *title, struct table *table)
-{
-    if (table->count > 0)
-        print_title(title);
-    return table_print(table);
 }
 
 static int print_identity(const struct rc_result *result)
@@ -122,7 +109,7 @@ static int print_identity(const struct rc_result *result)
         table_text(&table, PAINT_NONE, number);
         table_text(&table, PAINT_FAINT, value == RC_UNKNOWN ? unknown : cli_report_field_source(result, field));
     }
-    return print_section("identity", &table);
+    return table_print_titled("identity", &table);
 }
 
 static int print_environment(const struct rc_result *result)
@@ -137,7 +124,7 @@ static int print_environment(const struct rc_result *result)
         table_cell(&table, PAINT_NONE, rc_str(entry->value), entry->action == RC_SET ? 0 : REPORT_CUT);
         table_text(&table, PAINT_FAINT, entry->action == RC_SET ? entry->source : entry->reason);
     }
-    return print_section("environment", &table);
+    return table_print_titled("environment", &table);
 }
 
 /* Notes are for --why alone. */
@@ -153,7 +140,7 @@ static void print_messages(const struct rc_messages *list, bool why)
         if (entry->level == RC_LEVEL_NOTE && !why)
             continue;
         if (!any)
-            print_title("messages");
+            console_title("messages");
         any = true;
         printf("  %s%s %s%s%s", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
                paint_off(), why ? "\n" : ": ");

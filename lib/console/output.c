@@ -242,6 +242,18 @@ int table_print(struct table *table)
     return status;
 }
 
+void console_title(const char *text)
+{
+    printf("\n%s%s%s\n", paint_on(PAINT_STRONG), text, paint_off());
+}
+
+int table_print_titled(const char *title, struct table *table)
+{
+    if (table->count > 0)
+        console_title(title);
+    return table_print(table);
+}
+
 int console_fail(const char *format, ...)
 {
     char line[1024];

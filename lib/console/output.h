@@ -77,6 +77,12 @@ void table_cell(struct table *table, enum paint paint, struct rc_str text, size_
 void table_text(struct table *table, enum paint paint, const char *text);
 int table_print(struct table *table);
 
+/* A heading, with an empty line before it. */
+void console_title(const char *text);
+
+/* Prints a table below its heading; nothing if the table is empty. */
+int table_print_titled(const char *title, struct table *table);
+
 /* Prints words, escaped, starting at a column. Breaks lines at the width, indents the further lines, and ends the last
  * one. */
 void console_print_wrapped(unsigned column, unsigned indent, enum paint paint, const char *text);

@@ -126,8 +126,6 @@ static int put_gpus(const struct mapping *mapping)
 {
     struct table table = { .columns = 4 };
 
-    if (mapping->gpus.count > 0)
-        printf("\n%sGPUs%s\n", paint_on(PAINT_STRONG), paint_off());
     for (size_t i = 0; i < mapping->gpus.count; i++) {
         const struct rc_pci_gpu *gpu = &mapping->gpus.gpu[i];
         const char *model = rc_pci_gpu_model(gpu);
@@ -142,7 +140,7 @@ static int put_gpus(const struct mapping *mapping)
         snprintf(name, sizeof(name), "%s%s", model ? model : "-", i >= mapping->gpus.used ? " (not used)" : "");
         table_text(&table, PAINT_FAINT, name);
     }
-    return table_print(&table);
+    return table_print_titled("GPUs", &table);
 }
 
 /* What the drivers call each GPU, as far as that is known: a line for each, by its index above. */
@@ -156,23 +154,19 @@ static int put_names(const struct mapping *mapping)
 
         if (!gpu->uuid[0] && gpu->minor < 0)
             continue;
-        if (table.count == 0)
-            printf("\n%sNames of the GPUs%s\n", paint_on(PAINT_STRONG), paint_off());
         snprintf(text, sizeof(text), "%u", (unsigned)i);
         table_text(&table, PAINT_NONE, text);
         table_text(&table, PAINT_NONE, gpu->uuid[0] ? gpu->uuid : "-");
         snprintf(text, sizeof(text), "nvidia%d", gpu->minor);
         table_text(&table, PAINT_NONE, gpu->minor >= 0 ? text : "");
     }
-    return table_print(&table);
+    return table_print_titled("Names of the GPUs", &table);
 }
 
 static int put_nics(const struct mapping *mapping)
 {
     struct table table = { .columns = 4 };
 
-    if (mapping->nics.count > 0)
-        printf("\n%sNICs%s\n", paint_on(PAINT_STRONG), paint_off());
     for (size_t i = 0; i < mapping->nics.count; i++) {
         const struct rc_nic *nic = &mapping->nics.nic[i];
         char names[64];
@@ -187,7 +181,7 @@ static int put_nics(const struct mapping *mapping)
         snprintf(names, sizeof(names), "%s%s", nic->bus_id, nic->down ? " (down)" : "");
         table_text(&table, PAINT_FAINT, names);
     }
-    return table_print(&table);
+    return table_print_titled("NICs", &table);
 }
 
 /* Whose own card: this process's, or as an example the first one's. */
@@ -202,7 +196,7 @@ static void put_proposals(const struct mapping *mapping)
         if (!value)
             continue;
         if (!any)
-            printf("\n%sWith nic=auto%s\n", paint_on(PAINT_STRONG), paint_off());
+            console_title("With nic=auto");
         any = true;
         put_list((unsigned)printf("  %s=", rc_nicnames_variable(i).p), value);
         if (map_proposal_is_own(i) && mapping->tasks > 1)
