@@ -19,6 +19,7 @@
 #include "system/net.h"
 #include "system/node.h"
 #include "system/port.h"
+#include "tasks.h"
 
 /* What this command brings along for rank 0's part. */
 static const struct rc_rank0 *rank0_hooks(void)
@@ -49,11 +50,6 @@ struct meeting {
     bool speaks; /* prints what goes wrong on its node: its first task, or who does not find that one */
 };
 
-static uint32_t fact_number(const struct rc_result *result, enum rc_field field)
-{
-    return result->facts.field[field].value;
-}
-
 /* Whether one task of each node may have a session with the server. Open MPI's (measured with 4.1.4, 5.0.7 and 6) ends
  * a job with an error where one task was connected and another one ends without; and some launches, on a busy machine
  * one of three, never get out of an MPI_Init that comes after such a session. Slurm's does neither. */
@@ -70,13 +66,13 @@ static bool is_wanted(const struct rc_context *context, const struct rc_result *
 
     *why = NULL;
     if (options->exchange == RC_EXCHANGE_OFF || result->stamped ||
-        (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER) || fact_number(result, RC_WORLD_SIZE) == 1)
+        (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER) || cli_fact(result, RC_WORLD_SIZE) == 1)
         return false;
     /* an outer rollcall has met for this launch, and --ddp asks for part of its work again */
     if (rc_str_is(result->stamp.scope, result->facts.scope))
         return false;
     for (unsigned i = 0; i < RC_FIELD_COUNT; i++)
-        if (result->facts.field[i].value == RC_UNKNOWN)
+        if (cli_fact(result, (enum rc_field)i) == RC_UNKNOWN)
             return false;
     if (result->master.port_given != RC_GIVEN_BY_LAUNCH && rc_env_get(&result->env, "MASTER_ADDR").n)
         return false;
@@ -84,7 +80,7 @@ static bool is_wanted(const struct rc_context *context, const struct rc_result *
         *why = "only srun --ddp has a rendezvous server";
     else if (!rc_pmix_server_is_own(result))
         *why = options->exchange == RC_EXCHANGE_PMIX ? "there is no PMIx server" : NULL;
-    else if (fact_number(result, RC_NNODES) == 1)
+    else if (cli_fact(result, RC_NNODES) == 1)
         return true;
     /* the nodes read what rank 0 of the launcher has stored there */
     else if (options->order == RC_ORDER_NODE)
@@ -106,7 +102,7 @@ static bool is_again(const struct rc_result *result)
     int fd;
 
     rc_format(&arena, "%pS/rollcall-%llu-%llu-%u", &folder, (unsigned long long)result->facts.port_seed[0],
-              (unsigned long long)result->facts.port_seed[1], fact_number(result, RC_NODE_RANK));
+              (unsigned long long)result->facts.port_seed[1], cli_fact(result, RC_NODE_RANK));
     if (!folder.n || arena.full)
         return false;
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -120,7 +116,7 @@ static struct rc_str list_ranks(const struct rc_result *result, const struct rc_
 {
     struct rc_str text = { arena->base + arena->used, 0 };
 
-    rc_format(arena, "%u", fact_number(result, RC_RANK));
+    rc_format(arena, "%u", cli_fact(result, RC_RANK));
     for (uint32_t i = 0; i < all->count && !arena->full; i++) {
         rc_join(arena);
         rc_format(arena, ",%u", all->list[i].rank);
@@ -143,7 +139,7 @@ static void meet_nodes(struct meeting *m, struct rc_str ranks, uint16_t port, co
     struct rc_arena answers = { .base = room, .size = sizeof(room) };
     struct rc_request request = {
         .transport = RC_TRANSPORT_PMIX,
-        .root = fact_number(m->result, RC_NODE_RANK) == 0,
+        .root = cli_fact(m->result, RC_NODE_RANK) == 0,
         .seconds = seconds,
         /* tasks start late where a script does something else first; that stops a job only if its user said so */
         .check = m->context->options.check == RC_CHECK_UNSET ? RC_CHECK_WARN : m->context->options.check,
@@ -157,7 +153,7 @@ static void meet_nodes(struct meeting *m, struct rc_str ranks, uint16_t port, co
         rc_outcome_miss(&m->outcome, rc_format(&arena, "rollcall-exchange cannot be run: %s", strerror(errno)));
         return;
     }
-    rc_session_run(path, (const char *const *)environ, &request, fact_number(m->result, RC_NODE_RANK), &answer,
+    rc_session_run(path, (const char *const *)environ, &request, cli_fact(m->result, RC_NODE_RANK), &answer,
                    &m->outcome, &answers);
     for (unsigned i = 0; i < answer.findings.count; i++)
         console_say(answer.findings.list[i].id, answer.findings.list[i].text);
@@ -168,10 +164,10 @@ static bool speak_for_all(struct meeting *m, const char *name)
 {
     static char text[RANKS_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    uint32_t others = fact_number(m->result, RC_LOCAL_WORLD_SIZE) - 1;
+    uint32_t others = cli_fact(m->result, RC_LOCAL_WORLD_SIZE) - 1;
     uint32_t patience = m->seconds * 1000 / SHARE_OF_NODE;
     struct rc_gathered all = { .list = NULL };
-    int rc = others ? rc_gather_collect(name, fact_number(m->result, RC_RANK), others, patience, &all) : 0;
+    int rc = others ? rc_gather_collect(name, cli_fact(m->result, RC_RANK), others, patience, &all) : 0;
     const char *failed = NULL;
 
     if (m->nodes > 1 && is_again(m->result)) {
@@ -206,7 +202,7 @@ static void ask_first(struct meeting *m, const char *name)
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     /* wait longer than the first task may take: a task that gave up earlier would use another port */
     uint32_t patience = m->seconds * 1000 / SHARE_OF_NODE + rc_session_patience(m->seconds);
-    int n = rc_gather_join(name, fact_number(m->result, RC_RANK), RC_ABSENT, m->seconds * 1000, patience, told,
+    int n = rc_gather_join(name, cli_fact(m->result, RC_RANK), RC_ABSENT, m->seconds * 1000, patience, told,
                            sizeof(told));
 
     if (n < 0)
@@ -258,9 +254,9 @@ static bool meet_tasks(struct meeting *m)
     bool good = true;
 
     m->seconds = rc_options_deadline(&m->context->options);
-    m->nodes = fact_number(m->result, RC_NNODES);
-    m->speaks = fact_number(m->result, RC_LOCAL_RANK) == 0;
-    rc_local_name(m->result->facts.scope, fact_number(m->result, RC_NODE_RANK), name);
+    m->nodes = cli_fact(m->result, RC_NNODES);
+    m->speaks = cli_fact(m->result, RC_LOCAL_RANK) == 0;
+    rc_local_name(m->result->facts.scope, cli_fact(m->result, RC_NODE_RANK), name);
     if (m->nodes > 1)
         cli_choose_store(m->context, m->result);
     if (m->speaks)

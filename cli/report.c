@@ -39,7 +39,7 @@ uint32_t cli_rank_of(const struct rc_result *result)
     enum rc_field field = result->mode == RC_MODE_LAUNCHER ? RC_NODE_RANK : RC_RANK;
     uint32_t number = result->identity.field[field];
 
-    return number != RC_UNKNOWN ? number : result->facts.field[RC_RANK].value;
+    return number != RC_UNKNOWN ? number : cli_fact(result, RC_RANK);
 }
 
 struct report {
@@ -399,7 +399,7 @@ static int capture(int (*print)(void *more), void *more, char **text)
 /* Returns -1 without memory. */
 static int share(const struct rc_result *result, const struct cli_scope *scope, char *own)
 {
-    bool speaks = !scope->by_node || scope->all || result->facts.field[RC_LOCAL_RANK].value == 0;
+    bool speaks = !scope->by_node || scope->all || cli_fact(result, RC_LOCAL_RANK) == 0;
     char *lines = strchr(own, '\n') + 1;
     char first = *lines;
     char *all = NULL;

@@ -4,6 +4,12 @@
 
 #include "resolve/resolve.h"
 
+/* A number of this process as its launcher has it; RC_UNKNOWN where it does not say. */
+static inline uint32_t cli_fact(const struct rc_result *result, enum rc_field field)
+{
+    return result->facts.field[field].value;
+}
+
 /* The tasks of a launch, each of which runs the same command, have one of them print for all.
  *
  * The tasks of a node bring their texts to its first one (lib/rendezvous/local.h), the nodes' first ones theirs to

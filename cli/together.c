@@ -32,20 +32,15 @@ struct together {
     size_t size;
 };
 
-static uint32_t fact(const struct rc_result *result, enum rc_field field)
-{
-    return result->facts.field[field].value;
-}
-
 bool cli_together_is_possible(const struct rc_result *result)
 {
     if (!result->launcher || result->launcher->by_hand || !result->facts.scope ||
         (result->mode != RC_MODE_TORCHRUN && isatty(STDIN_FILENO)))
         return false;
     for (unsigned i = 0; i < RC_FIELD_COUNT; i++)
-        if (fact(result, (enum rc_field)i) == RC_UNKNOWN)
+        if (cli_fact(result, (enum rc_field)i) == RC_UNKNOWN)
             return false;
-    return fact(result, RC_WORLD_SIZE) > 1;
+    return cli_fact(result, RC_WORLD_SIZE) > 1;
 }
 
 /* In launcher mode tasks have no ranks of their own, but meet all the same. */
@@ -55,7 +50,7 @@ static void find_discovery(const struct rc_result *result, struct rc_discovery *
 
     seen = *result;
     for (unsigned i = 0; i < RC_FIELD_COUNT; i++)
-        seen.identity.field[i] = fact(result, (enum rc_field)i);
+        seen.identity.field[i] = cli_fact(result, (enum rc_field)i);
     rc_discovery_find(&seen, discovery);
 }
 
@@ -75,19 +70,19 @@ static bool append(struct together *t, const char *more)
 static enum cli_part ask_first_task(const struct together *t, const char *name, const char *own)
 {
     char reply[sizeof(taken)];
-    int n = rc_gather_join(name, fact(t->result, RC_RANK), rc_str(own), TASKS_MS, TASKS_MS, reply, sizeof(reply));
+    int n = rc_gather_join(name, cli_fact(t->result, RC_RANK), rc_str(own), TASKS_MS, TASKS_MS, reply, sizeof(reply));
 
     return n > 0 && strcmp(reply, taken) == 0 ? CLI_PART_SILENT : CLI_PART_ALONE;
 }
 
 static bool gather_tasks(struct together *t, const char *name)
 {
-    uint32_t others = fact(t->result, RC_LOCAL_WORLD_SIZE) - 1;
+    uint32_t others = cli_fact(t->result, RC_LOCAL_WORLD_SIZE) - 1;
     struct rc_gathered all = { .list = NULL };
     bool good = true;
 
     if (others)
-        rc_gather_collect(name, fact(t->result, RC_RANK), others, TASKS_MS, &all);
+        rc_gather_collect(name, cli_fact(t->result, RC_RANK), others, TASKS_MS, &all);
     for (uint32_t i = 0; i < all.count; i++)
         good = good && append(t, all.list[i].said ? all.list[i].said : "");
     rc_gather_reply(&all, good ? rc_str(taken) : RC_STR("no memory"));
@@ -121,8 +116,8 @@ static bool open_store(struct together *t, int64_t deadline)
 
     return rc_discovery_open(&t->discovery, deadline, t->where) == 0 &&
            rc_endpoint_read(rc_str(t->where), &t->server) &&
-           rc_store_client_count(&t->server, key(t, "round", fact(t->result, RC_NODE_RANK), 0, room), left(deadline),
-                                 &t->round) == 0;
+           rc_store_client_count(&t->server, key(t, "round", cli_fact(t->result, RC_NODE_RANK), 0, room),
+                                 left(deadline), &t->round) == 0;
 }
 
 /* Takes a node's text, whose last part is shorter than the others. At the end of the time it is put there that the node
@@ -156,7 +151,7 @@ static void lead_nodes(struct together *t, int64_t deadline)
     if (rc_store_client_put(&t->server, key(t, "leader", 0, 0, room), RC_STR("here"), left(deadline), NULL, 0, NULL) !=
         1)
         return;
-    for (uint32_t node = 1; node < fact(t->result, RC_NNODES); node++)
+    for (uint32_t node = 1; node < cli_fact(t->result, RC_NNODES); node++)
         take_node(t, node, deadline);
 }
 
@@ -178,8 +173,8 @@ static enum cli_part follow_leader(struct together *t, int64_t deadline)
                                t->size - (size_t)part * RC_STORE_VALUE_MAX };
 
         size = rest.n = rest.n < RC_STORE_VALUE_MAX ? rest.n : RC_STORE_VALUE_MAX;
-        if (rc_store_client_put(&t->server, key(t, "node", fact(t->result, RC_NODE_RANK), part, room), rest, PRINT_MS,
-                                NULL, 0, NULL) != 1)
+        if (rc_store_client_put(&t->server, key(t, "node", cli_fact(t->result, RC_NODE_RANK), part, room), rest,
+                                PRINT_MS, NULL, 0, NULL) != 1)
             return CLI_PART_SPEAKS;
     }
     return CLI_PART_SILENT;
@@ -188,7 +183,7 @@ static enum cli_part follow_leader(struct together *t, int64_t deadline)
 static enum cli_part meet_nodes(struct together *t)
 {
     int64_t deadline = rc_milliseconds() + NODES_MS;
-    uint32_t turn = fact(t->result, RC_NODE_RANK);
+    uint32_t turn = cli_fact(t->result, RC_NODE_RANK);
 
     if (!has_way(&t->discovery)) {
         poll(NULL, 0, turn < TURNS_MS / TURN_MS ? (int)turn * TURN_MS : TURNS_MS);
@@ -196,7 +191,7 @@ static enum cli_part meet_nodes(struct together *t)
     }
     if (!open_store(t, deadline))
         return CLI_PART_SPEAKS;
-    if (fact(t->result, RC_NODE_RANK) != 0)
+    if (cli_fact(t->result, RC_NODE_RANK) != 0)
         return follow_leader(t, deadline);
     lead_nodes(t, deadline);
     return CLI_PART_SPEAKS;
@@ -208,7 +203,7 @@ static enum cli_part speak_for_node(struct together *t, const char *name, const 
 
     if (!append(t, own))
         return CLI_PART_ALONE;
-    if (gather_tasks(t, name) && fact(t->result, RC_NNODES) > 1)
+    if (gather_tasks(t, name) && cli_fact(t->result, RC_NNODES) > 1)
         part = meet_nodes(t);
     return part;
 }
@@ -223,8 +218,8 @@ enum cli_part cli_together(const struct rc_result *result, const char *own, char
 
     t = (struct together){ .result = result };
     find_discovery(result, &t.discovery);
-    rc_local_name(rc_format(&arena, "show:%s", t.discovery.scope), fact(result, RC_NODE_RANK), name);
-    part = fact(result, RC_LOCAL_RANK) == 0 ? speak_for_node(&t, name, own) : ask_first_task(&t, name, own);
+    rc_local_name(rc_format(&arena, "show:%s", t.discovery.scope), cli_fact(result, RC_NODE_RANK), name);
+    part = cli_fact(result, RC_LOCAL_RANK) == 0 ? speak_for_node(&t, name, own) : ask_first_task(&t, name, own);
     if (part == CLI_PART_SPEAKS || part == CLI_PART_NODE)
         *all = t.text;
     else
@@ -237,15 +232,15 @@ void cli_together_head(const struct rc_result *result, enum cli_part part, size_
     static const char slurm[] = "nodes meet, and one prints for all,\n"
                                 "with srun --mpi=pmix or srun --ddp (rollcall exec needs neither)";
     bool has_cure = result->launcher->pmix_server == RC_PMIX_SERVER_SLURM;
-    uint32_t world = fact(result, RC_WORLD_SIZE);
-    uint32_t nodes = fact(result, RC_NNODES);
+    uint32_t world = cli_fact(result, RC_WORLD_SIZE);
+    uint32_t nodes = cli_fact(result, RC_NNODES);
     char name[RC_NODE_NAME_SIZE];
 
     printf("%s%s%s: %u tasks on %u node%s, mode %s%s%s\n", result->launcher->title, result->facts.run_id ? ", " : "",
            result->facts.run_id ? result->facts.run_id : "", (unsigned)world, (unsigned)nodes, nodes == 1 ? "" : "s",
            rc_mode_name(result->mode), result->mode == RC_MODE_NONE ? ": " : "",
            result->mode == RC_MODE_NONE ? result->mode_reason : "");
-    if (part == CLI_PART_NODE && count == fact(result, RC_LOCAL_WORLD_SIZE))
+    if (part == CLI_PART_NODE && count == cli_fact(result, RC_LOCAL_WORLD_SIZE))
         printf("here are the %zu of %s; each node prints its own: %s\n", count, rc_node_name(name),
                has_cure ? slurm : "only tasks of srun meet across nodes");
     else if (count < world)
