@@ -72,7 +72,7 @@ static void add_row(struct table *table, const struct rc_member *member, size_t 
     table_cell(table, PAINT_NONE, network_of(roll), 0);
     table_cell(table, PAINT_NONE, roll->visible, 0);
     table_cell(table, PAINT_NONE, roll->item[RC_ITEM_cores], 0);
-    table_text(table, PAINT_NONE, rc_format(&namer->text, roll->addr.n && port ? "%pS:%u" : "%pS", &roll->addr, port));
+    table_text(table, PAINT_NONE, cli_report_endpoint(roll->addr, port, &namer->text));
 }
 
 /* Prints a row for all nodes that are alike. Returns -1 without memory. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tasktable.c - what a task says of itself in one line of `rollcall show`. */
 #include <stdio.h>
-#include <string.h>
 
 #include "console/output.h"
 #include "effects/binding.h"
+#include "inspect.h"
 #include "system/node.h"
 #include "tasks.h"
 
@@ -74,15 +74,6 @@ static struct rc_str own_cores(struct rc_arena *arena)
     return rc_affinity_get(&cores) ? rc_str(rc_cpuset_write(&cores, arena)) : RC_ABSENT;
 }
 
-static struct rc_str master_place(const struct rc_master *master, struct rc_arena *arena)
-{
-    bool is_ipv6 = master->addr && strchr(master->addr, ':');
-
-    if (!master->addr)
-        return RC_ABSENT;
-    return rc_str(rc_format(arena, is_ipv6 ? "[%s]:%u" : "%s:%u", master->addr, (uint32_t)master->port));
-}
-
 static bool is_said(enum rc_message_id id)
 {
     return rc_message_entry(id)->level != RC_LEVEL_NOTE;
@@ -130,7 +121,7 @@ int cli_task_print(const struct rc_result *result)
     print_number(result->identity.field[RC_LOCAL_RANK]);
     print_cell(write_part(got.gpus, got.job_gpus, own_gpu(result, ROOM(0)), ROOM(1)));
     print_cell(write_part(got.cpus, got.promised, own_cores(ROOM(0)), ROOM(1)));
-    print_cell(master_place(&result->master, ROOM(0)));
+    print_cell(rc_str(cli_report_endpoint(rc_str(result->master.addr), result->master.port, ROOM(0))));
     print_verdict(result);
     print_notes(&result->messages);
 #undef ROOM

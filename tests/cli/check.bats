@@ -117,6 +117,8 @@ node  host    tasks  mode    master
 0-3   n[1-4]  0-7    worker  n1:29500
 END
     [ -z "$stderr" ]
+    sed -i 's/^addr=n1$/addr=fd00::1/' "$step"
+    [ "$(check | awk 'END { print $NF }')" = '[fd00::1]:29500' ]
     prints '' check --exclude
     [ "$(check --json | jq -c '[.exclude, .messages]')" = '[null,[]]' ]
 }

@@ -5,7 +5,7 @@ Without ODD all nodes are alike. ODD odd: one node has a GPU fewer, one another 
 limit, and the last one has not come. hostile: the same, and texts that a page must not take for its own. components:
 two components, alike inside, each with other GPUs. kernels: the second half has another kernel. twice: the last node
 has the ranks of the one before it. memory: amounts that are almost the same, and the last node has less; the nodes'
-own names have a domain. foreign: the first node speaks another version of the wire.
+own names have a domain, and MASTER_ADDR is an IPv6 address. foreign: the first node speaks another version of the wire.
 """
 
 import sys
@@ -55,7 +55,7 @@ def main():
         if kind == "kernels":
             has["kernel"] = "6.5.0" if second else "6.1.0"
         if kind == "memory":
-            more["host"] = f"n{node + 1}.example"
+            more.update(host=f"n{node + 1}.example", addr="fd00::1")
             has["memory"] = "1511 GiB" if node == nodes - 1 else f"{2015 - node % 2} GiB"
             has["shm"] = "100 GiB" if node == 0 else "102396 MiB"
         if kind == "foreign" and node == 0:

@@ -77,6 +77,7 @@ rows='section:last-of-type tr.first'
     [ "$(shows .usual)" = 'others: 2015 GiB' ]
     [ "$(shows '.dots .blamed b')" = n5.example ]
     [ -z "$(shows '.dots .missing')" ]
+    [ "$(shows '.sums div:last-child dd')" = '[fd00::1]:24512' ]
 }
 
 @test "a first node of which little is understood" {
