@@ -7,7 +7,7 @@
 #include "console/output.h"
 #include "map.h"
 
-static int put_head(const struct mapping *mapping)
+static void put_head(const struct mapping *mapping)
 {
     const struct {
         int count;
@@ -19,19 +19,15 @@ static int put_head(const struct mapping *mapping)
         { (int)mapping->gpus.count, "GPU" },
         { (int)mapping->nics.count, "NIC" },
     };
-    char *name = console_escape(rc_str(mapping->file ? mapping->file : "this machine"), 64);
 
-    if (!name)
-        return -1;
-    printf("%s:", name);
-    free(name);
+    console_print(rc_str(mapping->file ? mapping->file : "this machine"), 64);
+    putchar(':');
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
         int count = parts[i].count > 0 ? parts[i].count : 0;
 
         printf("%s %d %s%s", i ? "," : "", count, parts[i].what, count == 1 ? "" : "s");
     }
     puts("\n");
-    return 0;
 }
 
 /* Breaks a long list after a comma. */
@@ -206,8 +202,8 @@ static void put_proposals(const struct mapping *mapping)
 
 int map_print_text(const struct mapping *mapping)
 {
-    if (put_head(mapping) < 0 || put_tasks(mapping) < 0 || put_gpus(mapping) < 0 || put_names(mapping) < 0 ||
-        put_nics(mapping) < 0)
+    put_head(mapping);
+    if (put_tasks(mapping) < 0 || put_gpus(mapping) < 0 || put_names(mapping) < 0 || put_nics(mapping) < 0)
         return -1;
     put_proposals(mapping);
     for (unsigned i = 0; i < mapping->notes; i++) {
