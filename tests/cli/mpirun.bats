@@ -4,6 +4,8 @@
 
 load helper
 
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
+
 setup_file()
 {
     command -v mpirun > /dev/null
@@ -14,8 +16,7 @@ on()
 {
     local n=$1
     shift
-    env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1 \
-        timeout 120 mpirun --oversubscribe -np "$n" "$rollcall" exec "$@"
+    timeout 120 mpirun --oversubscribe -np "$n" "$rollcall" exec "$@"
 }
 
 @test "four ranks, each once, all with the same size and master" {
@@ -30,13 +31,12 @@ on()
 }
 
 @test "show: one line a task, without colours, though Open MPI gives tasks a terminal" {
-    run -0 --separate-stderr env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 TERM=xterm \
-        timeout 60 mpirun --oversubscribe -np 3 "$rollcall" show
+    export TERM=xterm
+    run -0 --separate-stderr timeout 60 mpirun --oversubscribe -np 3 "$rollcall" show
     [[ $output != *$'\e'* && -z $stderr ]]
     [ "$(tr -d '\r' <<< "$output" | awk '/ ok$/ { print $1, $3 }' | xargs)" = '0 0 1 1 2 2' ]
     [ "$(grep -c verdict <<< "$output")" = 1 ]
-    run -0 env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 TERM=xterm \
-        timeout 60 mpirun --oversubscribe -np 2 "$rollcall" show --long
+    run -0 timeout 60 mpirun --oversubscribe -np 2 "$rollcall" show --long
     [[ $output != *$'\e'* ]]
     [ "$(grep -c '^  world size ' <<< "$output")" = 1 ]
 }
@@ -65,9 +65,8 @@ done = subprocess.run(sys.argv[1:], capture_output=True, text=True)
 errors = [l for l in done.stderr.splitlines() if l.startswith("rollcall: error RC405")]
 print(done.returncode, len(errors))
 PYTHON
-    run -0 env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 60 python3 "$BATS_TEST_TMPDIR/taken.py" \
+    prints '1 1' timeout 60 python3 "$BATS_TEST_TMPDIR/taken.py" \
         mpirun --oversubscribe -np 2 "$rollcall" exec -- sleep 20
-    [ "$output" = '1 1' ]
 }
 
 @test "torch: all_reduce with gloo over two ranks" {
@@ -113,8 +112,7 @@ dist.destroy_process_group()
 os._exit(0)  # see tests/cluster/programs/toy.py: a thread of gloo's may abort while Python ends
 PYTHON
     script=("$python" "$BATS_TEST_TMPDIR/reduce.py")
-    alone=(env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
-        PYTHONPATH="$prefix/share/rollcall/python" timeout 120)
+    alone=(env PYTHONPATH="$prefix/share/rollcall/python" timeout 120)
     run -0 --separate-stderr "${alone[@]}" mpirun --oversubscribe -np 2 "${script[@]}"
     echo "$output"
     [ "$(grep '^rank\|^held' <<< "$output" | sort | xargs)" = 'held rank 0 sum 3 rank 1 sum 3' ]
