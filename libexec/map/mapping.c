@@ -53,8 +53,8 @@ static void add_note(struct mapping *mapping, const char *format, ...)
     va_end(args);
 }
 
-/* The numbers of this process; all unknown where it is no task of a launch, or of another machine than the topology. */
-static const uint32_t *find_self(const struct mapping *mapping)
+/* This process; its numbers are unknown where it is no task of a launch, or of another machine than the topology. */
+static const struct rc_result *find_self(const struct mapping *mapping)
 {
     static struct rc_here_storage here;
     static struct rc_result result;
@@ -63,9 +63,11 @@ static const uint32_t *find_self(const struct mapping *mapping)
 
     input_own(&input);
     context = (struct rc_context){ .env = input.env, .pid = input.pid, .ignore_stamp = true };
-    if (rc_here_resolve(&context, &here, &result) != RC_RESOLVED || mapping->file)
+    if (rc_here_resolve(&context, &here, &result) != RC_RESOLVED || mapping->file) {
         memset(result.identity.field, UINT8_MAX, sizeof(result.identity.field));
-    return result.identity.field;
+        result.gpus.all = RC_ABSENT;
+    }
+    return &result;
 }
 
 static int out_of_memory(const struct mapping *mapping)
@@ -249,13 +251,20 @@ static const struct {
 #undef ROLLCALL_GPU_LIST
 };
 
-static int choose_gpus(struct mapping *mapping, const char *list)
+static int choose_gpus(struct mapping *mapping, const char *list, const struct rc_gpus *own)
 {
     size_t count = sizeof(variables) / sizeof(*variables);
     const char *visible = NULL;
     struct rc_str unknown = RC_ABSENT;
     size_t i = 0;
 
+    /* beside a device cgroup the variables count from 0 on; Slurm's numbers are the machine's, but not a container's */
+    if (!list && own->all.p && !rc_str_eq(own->all, own->seen) && rc_gpu_list_counts(own->seen)) {
+        if (map_choose_gpus(mapping, own->all, false, &unknown) < 0)
+            return -1;
+        if (!unknown.p)
+            return 0;
+    }
     /* a topology from a file is another machine's, of whose GPUs this environment says nothing */
     for (; !mapping->file && mapping->gpus.used > 0 && i < count && !visible; i++)
         if (variables[i].vendor == mapping->gpus.gpu[0].vendor)
@@ -276,9 +285,8 @@ static int choose_gpus(struct mapping *mapping, const char *list)
     return map_choose_own_gpus(mapping);
 }
 
-static int choose_tasks(struct mapping *mapping, const char *tasks)
+static int choose_tasks(struct mapping *mapping, const char *tasks, const uint32_t *self)
 {
-    const uint32_t *self = find_self(mapping);
     uint32_t here = self[RC_LOCAL_WORLD_SIZE];
 
     mapping->rank = mapping->local_rank = RC_UNKNOWN;
@@ -330,9 +338,12 @@ static void add_notes(struct mapping *mapping)
 
 int map_make(const struct wishes *wishes, struct mapping *mapping)
 {
+    const struct rc_result *self;
+
     *mapping = (struct mapping){ .command = "map", .file = wishes->file };
-    if (map_load(mapping, RC_TOPOLOGY_ALL) < 0 || choose_gpus(mapping, wishes->gpus) < 0 ||
-        choose_tasks(mapping, wishes->tasks) < 0 ||
+    self = find_self(mapping);
+    if (map_load(mapping, RC_TOPOLOGY_ALL) < 0 || choose_gpus(mapping, wishes->gpus, &self->gpus) < 0 ||
+        choose_tasks(mapping, wishes->tasks, self->identity.field) < 0 ||
         map_choose_cpus(mapping, rc_str(wishes->cpus), mapping->tasks == 1 || mapping->local_rank == RC_UNKNOWN) < 0 ||
         map_place_tasks(mapping, false) < 0)
         return -1;

@@ -451,6 +451,9 @@ END
 dgx-a100 [2,1] false ROCR_VISIBLE_DEVICES=5,4 CUDA_VISIBLE_DEVICES=2,1 $rollcall map
 dgx-a100 [7,0] false CUDA_VISIBLE_DEVICES=2,1 $rollcall map --gpus 7,0
 frontier [2,1] false CUDA_VISIBLE_DEVICES=5,4 ROCR_VISIBLE_DEVICES=2,1 $rollcall map
+dgx-a100 [4,6] false ${task_3[*]} SLURM_STEP_GPUS=4,6 CUDA_VISIBLE_DEVICES=0,1 $rollcall map
+dgx-a100 [0,1] false ${task_3[*]} SLURM_STEP_GPUS=8,9 CUDA_VISIBLE_DEVICES=0,1 $rollcall map
+dgx-a100 [3,2] false ${task_3[*]} SLURM_STEP_GPUS=4,6 CUDA_VISIBLE_DEVICES=3,2 $rollcall map
 laptop [0,0] true CUDA_VISIBLE_DEVICES=9 $rollcall map
 offline [null,null] false CUDA_VISIBLE_DEVICES=0 $rollcall map
 END
