@@ -332,8 +332,8 @@ static void add_notes(struct mapping *mapping)
     if (unknown)
         add_note(mapping, "the topology does not say where the GPUs hang: the cores are split as without GPUs");
     if (mapping->chosen_count > 0 && mapping->tasks > mapping->chosen_count)
-        add_note(mapping, "%u tasks on %zu GPUs: several tasks use the same GPU", mapping->tasks,
-                 mapping->chosen_count);
+        add_note(mapping, "%u tasks on %zu GPU%s: several tasks use the same GPU", mapping->tasks,
+                 mapping->chosen_count, mapping->chosen_count == 1 ? "" : "s");
 }
 
 int map_make(const struct wishes *wishes, struct mapping *mapping)

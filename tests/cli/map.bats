@@ -80,6 +80,7 @@ expect()
     expect '0 0 3 mlx5_0 1 48
 1 0 1 mlx5_0 4 16-19
 2 0 0 mlx5_0 4 0-3' dgx-a100 --tasks 3 --gpus 0 --cpus 48,0-3,16-19
+    jq -e '.notes[-1] == "3 tasks on 1 GPU: several tasks use the same GPU"' "$BATS_TEST_TMPDIR/map.json"
 }
 
 # All of them are in the other package.
