@@ -30,7 +30,7 @@ static int print_exclude(const struct roster *roster, const char *before)
     if (!list)
         return console_fail("out of memory");
     if (*list)
-        printf("%s" CLI_EXCLUDE "%s\n", before, list);
+        printf("%s--exclude=%s\n", before, list);
     free(list);
     return STATUS_RESOLVED;
 }

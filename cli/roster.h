@@ -57,6 +57,3 @@ static inline int cli_host_order(const void *a, const void *b)
 /* The names of all who are blamed, in order, each once: "n7,n12", many with brackets: "n[1-9,12]". "" for nobody.
  * Memory to free; NULL without memory. */
 char *cli_exclude_list(const struct rc_blame *blame);
-
-/* How such a list is typed. */
-#define CLI_EXCLUDE "--exclude="
