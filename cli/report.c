@@ -420,10 +420,16 @@ static int share(const struct rc_result *result, const struct cli_scope *scope, 
 int cli_report(const struct rc_result *result, const struct cli_scope *scope, int (*print)(void *more), void *more)
 {
     bool possible = cli_together_is_possible(result);
+    uint32_t ranks = cli_fact(result, result->mode == RC_MODE_LAUNCHER ? RC_NNODES : RC_WORLD_SIZE);
     char *text = NULL;
     char *own;
     int status;
 
+    if (possible && scope->rank && scope->number >= ranks) {
+        if (cli_rank_of(result) == 0)
+            console_fail("--rank=%u: the ranks of this launch are 0 to %u", (unsigned)scope->number, ranks - 1);
+        return STATUS_USAGE;
+    }
     if (possible && scope->rank && cli_rank_of(result) != scope->number)
         return STATUS_RESOLVED;
     if (!possible || scope->plain)

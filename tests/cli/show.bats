@@ -361,6 +361,8 @@ tasks()
     tasks 1 timeout 4 "$rollcall" show --json
     [ "$(jq .identity.rank "$BATS_TEST_TMPDIR/1.out")" = 1 ]
     fails_with 2 '--rank=one is no rank' "$rollcall" show --rank one
+    tasks '0 1 2 3' timeout 4 sh -c '"$0" show --rank 4; [ $? = 2 ]' "$rollcall"
+    prints 'rollcall: --rank=4: the ranks of this launch are 0 to 3' cat "$BATS_TEST_TMPDIR"/?.out "$BATS_TEST_TMPDIR"/?.err
 }
 
 @test "each subcommand in a launch of several tasks: one report, headed by ranks and node, printed once" {
