@@ -96,7 +96,7 @@ static void mark_nic(struct mapping *mapping, int nic)
     unsigned tasks = 0;
     unsigned last = 0;
 
-    for (unsigned task = 0; pci && task < mapping->tasks; task++) {
+    for (unsigned task = 0; task < mapping->tasks; task++) {
         if (mapping->place[task].nic != nic)
             continue;
         label_task(mapping, pci, task);
