@@ -47,9 +47,12 @@ static void read_gpu_files(const char *text, struct rc_here *here)
     struct rc_str rest;
     struct rc_str open;
     struct rc_str files = rc_str_split(rc_str_split(rc_str(text), ' ', &rest), '/', &open);
+    uint32_t opened;
 
-    if (rc_parse_u32(files, UINT16_MAX, &here->gpu_files) && rc_parse_u32(open, UINT16_MAX, &here->gpu_files_open))
-        here->gpu_files_amd = rc_str_is(rest, "amd");
+    if (!rc_parse_u32(open, UINT16_MAX, &opened) || !rc_parse_u32(files, UINT16_MAX, &here->gpu_files))
+        return;
+    here->gpu_files_open = opened;
+    here->gpu_files_amd = rc_str_is(rest, "amd");
 }
 
 int recording_read(const char *const *block, size_t size, struct rc_here *here, char **storage)

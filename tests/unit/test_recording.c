@@ -65,6 +65,7 @@ UNIT_TEST(knows_nothing, "what is not told counts as looked for")
     assert_null(here.host_file.p);
     assert_null(here.pmix.p);
     assert_int_equal(here.gpus, RC_UNKNOWN);
+    assert_int_equal(here.gpu_files, 0);
     /* looked for, and not there: nobody may look at the machine that reads it */
     assert_int_equal(here.learned, ALL);
     free(storage);
