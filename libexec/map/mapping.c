@@ -251,8 +251,10 @@ static const struct {
 #undef ROLLCALL_GPU_LIST
 };
 
-static int choose_gpus(struct mapping *mapping, const char *list, const struct rc_gpus *own)
+static int choose_gpus(struct mapping *mapping, const char *list, const struct rc_result *self)
 {
+    const struct rc_gpus *own = &self->gpus;
+    uint32_t tasks = self->facts.field[RC_LOCAL_WORLD_SIZE].value;
     size_t count = sizeof(variables) / sizeof(*variables);
     const char *visible = NULL;
     struct rc_str unknown = RC_ABSENT;
@@ -271,6 +273,10 @@ static int choose_gpus(struct mapping *mapping, const char *list, const struct r
             visible = getenv(variables[i].name);
     if (!list && !visible)
         return map_choose_own_gpus(mapping);
+    if (!list && tasks > 1 && tasks != RC_UNKNOWN && rc_gpus_are_bound(&self->env)) {
+        add_note(mapping, "%s has the GPUs of this task alone: all of the node's are shown", variables[i - 1].name);
+        return map_choose_own_gpus(mapping);
+    }
     if (map_choose_gpus(mapping, rc_str(list ? list : visible), list != NULL, &unknown) < 0)
         return -1;
     if (!unknown.p)
@@ -342,7 +348,7 @@ int map_make(const struct wishes *wishes, struct mapping *mapping)
 
     *mapping = (struct mapping){ .command = "map", .file = wishes->file };
     self = find_self(mapping);
-    if (map_load(mapping, RC_TOPOLOGY_ALL) < 0 || choose_gpus(mapping, wishes->gpus, &self->gpus) < 0 ||
+    if (map_load(mapping, RC_TOPOLOGY_ALL) < 0 || choose_gpus(mapping, wishes->gpus, self) < 0 ||
         choose_tasks(mapping, wishes->tasks, self->identity.field) < 0 ||
         map_choose_cpus(mapping, rc_str(wishes->cpus), mapping->tasks == 1 || mapping->local_rank == RC_UNKNOWN) < 0 ||
         map_place_tasks(mapping, false) < 0)

@@ -455,6 +455,8 @@ frontier [2,1] false CUDA_VISIBLE_DEVICES=5,4 ROCR_VISIBLE_DEVICES=2,1 $rollcall
 dgx-a100 [4,6] false ${task_3[*]} SLURM_STEP_GPUS=4,6 CUDA_VISIBLE_DEVICES=0,1 $rollcall map
 dgx-a100 [0,1] false ${task_3[*]} SLURM_STEP_GPUS=8,9 CUDA_VISIBLE_DEVICES=0,1 $rollcall map
 dgx-a100 [3,2] false ${task_3[*]} SLURM_STEP_GPUS=4,6 CUDA_VISIBLE_DEVICES=3,2 $rollcall map
+dgx-a100 [0,1] false ${task_3[*]} SLURMD_TRES_BIND=gres/gpu:per_task:1 CUDA_VISIBLE_DEVICES=5 $rollcall map
+dgx-a100 [5,4] false ${agent_0[*]} SLURMD_TRES_BIND=gres/gpu:per_task:2 CUDA_VISIBLE_DEVICES=5,4 $rollcall map
 laptop [0,0] true CUDA_VISIBLE_DEVICES=9 $rollcall map
 offline [null,null] false CUDA_VISIBLE_DEVICES=0 $rollcall map
 END
