@@ -118,14 +118,11 @@ static int read_all(int fd, char **data, size_t *size)
 static int read_path(const char *path, char **data, size_t *size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    int status;
-    int error;
+    int status = fd < 0 ? -1 : read_all(fd, data, size);
+    int error = errno;
 
-    if (fd < 0)
-        return -1;
-    status = read_all(fd, data, size);
-    error = errno;
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     errno = error;
     return status;
 }
