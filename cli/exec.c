@@ -77,8 +77,6 @@ static void cli_bind_task(struct rc_context *context, struct rc_result *result)
 /* As in a shell: the command was not found, or cannot be run. */
 enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 };
 
-extern char **environ;
-
 struct arguments {
     uint32_t debug; /* 1: notes too, 2: each variable as well */
     const char *ddp;

@@ -12,8 +12,6 @@
 #include "inspect.h"
 #include "system/program.h"
 
-extern char **environ;
-
 enum { MAP_SIZE = 1 << 20, MAP_MS = 60000 };
 
 /* Has rollcall-map (see its head) print its text, or becomes it. */

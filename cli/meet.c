@@ -35,8 +35,6 @@ static const struct rc_rank0 *rank0_hooks(void)
     return &hooks;
 }
 
-extern char **environ;
-
 /* Waiting for a missing task may cost the others only this part of their time. */
 enum { SHARE_OF_NODE = 2, RANKS_SIZE = 32768 };
 
