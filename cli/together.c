@@ -240,11 +240,13 @@ void cli_together_head(const struct rc_result *result, enum cli_part part, size_
            result->facts.run_id ? result->facts.run_id : "", (unsigned)world, (unsigned)nodes, nodes == 1 ? "" : "s",
            rc_mode_name(result->mode), result->mode == RC_MODE_NONE ? ": " : "",
            result->mode == RC_MODE_NONE ? result->mode_reason : "");
-    if (part == CLI_PART_NODE && count == cli_fact(result, RC_LOCAL_WORLD_SIZE))
-        printf("here are the %zu of %s; each node prints its own: %s\n", count, rc_node_name(name),
+    if (part == CLI_PART_NODE && count == cli_fact(result, RC_LOCAL_WORLD_SIZE)) {
+        printf(count == 1 ? "here is the one" : "here are the %zu", count);
+        printf(" of %s; each node prints its own: %s\n", rc_node_name(name),
                has_cure ? slurm : "only tasks of srun meet across nodes");
-    else if (count < world)
+    } else if (count < world) {
         printf("%zu of them %s here; the others did not answer, or print their own\n", count,
                count == 1 ? "is" : "are");
+    }
     putchar('\n');
 }

@@ -402,6 +402,8 @@ END
 
 @test "nodes that cannot meet: each prints its own, in turn, and says what would show all" {
     local node
+    run -0 with "${agent_0[@]}" "$rollcall" show < /dev/null
+    [ "${lines[1]}" = "here is the one of $(hostname); each node prints its own: nodes meet, and one prints for all," ]
     more=(SLURM_STEP_NUM_TASKS=8 SLURM_NTASKS=8 SLURM_STEP_NUM_NODES=2 SLURM_NNODES=2 'SLURM_STEP_TASKS_PER_NODE=4(x2)'
         'SLURM_STEP_NODELIST=192.0.2.[1-2]')
     for node in 0 1; do
