@@ -79,13 +79,20 @@ enum { LIST = 512, LEAST_LOCKED_MIB = 1024 };
 
 #define HCA_FOLDER "/sys/class/infiniband"
 
-/* Appends a name to a list, "eth0, ib0", unless it is there already. */
+/* Appends a name to a list, "eth0, ib0". */
 static void append_name(char list[LIST], const char *name)
 {
     size_t used = strlen(list);
 
-    if (!strstr(list, name))
-        snprintf(list + used, LIST - used, "%s%s", used ? ", " : "", name);
+    snprintf(list + used, LIST - used, "%s%s", used ? ", " : "", name);
+}
+
+static bool is_there(struct rc_str name, const struct rc_interface *list, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (rc_str_is(name, list[i].name))
+            return true;
+    return false;
 }
 
 /* Whether an interface has this address, or, without one, any but loopback. */
@@ -133,16 +140,8 @@ static void check_nccl_interfaces(struct findings *findings, const struct rc_int
     for (unsigned i = 0; i < count && !passes; i++)
         passes = doctor_filter_passes(rc_str(filter), rc_str(list[i].name));
     if (!passes)
-        doctor_findings_add(findings, FINDING_D204, NULL, 0, NULL, "NCCL_SOCKET_IFNAME=%s matches none of %s", filter,
-                            names);
-}
-
-static bool is_there(struct rc_str name, const struct rc_interface *list, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        if (rc_str_is(name, list[i].name))
-            return true;
-    return false;
+        doctor_findings_add(findings, FINDING_D204, NULL, 0, NULL, "NCCL_SOCKET_IFNAME=%s matches none%s%s", filter,
+                            *names ? " of " : ": no interface has an address", names);
 }
 
 static void check_gloo_interfaces(struct findings *findings, const struct rc_interface *list, unsigned count,
@@ -150,13 +149,13 @@ static void check_gloo_interfaces(struct findings *findings, const struct rc_int
 {
     const char *value = getenv("GLOO_SOCKET_IFNAME");
 
-    for (struct rc_str rest = rc_str(value && *value ? value : NULL); rest.p;) {
+    for (struct rc_str rest = rc_str(value); rest.n;) {
         struct rc_str name = rc_str_split(rest, ',', &rest);
 
         if (!is_there(name, list, count)) {
             doctor_findings_add(findings, FINDING_D205, NULL, 0, NULL,
-                                "GLOO_SOCKET_IFNAME=%s: there is no interface %.*s with an address, but %s", value,
-                                (int)name.n, name.p, names);
+                                "GLOO_SOCKET_IFNAME=%s: there is no interface %.*s with an address%s%s", value,
+                                (int)name.n, name.p, *names ? ", but " : ", nor any other", names);
             return;
         }
     }
@@ -197,7 +196,8 @@ void doctor_network(struct findings *findings, const struct rc_result *result)
     char names[LIST] = "";
 
     for (unsigned i = 0; i < count; i++)
-        append_name(names, list[i].name);
+        if (!is_there(rc_str(list[i].name), list, i))
+            append_name(names, list[i].name);
     /* outside of any launch this node may become one of several */
     if (spans_nodes(result) || (!result->launcher && has_address(list, count, NULL)))
         check_own_name(findings, result, list, count);

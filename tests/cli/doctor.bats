@@ -260,7 +260,8 @@ LINES
 @test "a healthy task: nothing, and one verdict" {
     fake_srun 22.05.8
     around ''
-    before='ip link set lo up' around '' CUDA_VISIBLE_DEVICES=0,1 SLURM_GPUS_ON_NODE=2 GLOO_SOCKET_IFNAME=lo NCCL_IB_HCA=
+    before='ip link set lo up' \
+        around '' CUDA_VISIBLE_DEVICES=0,1 SLURM_GPUS_ON_NODE=2 GLOO_SOCKET_IFNAME=lo, NCCL_IB_HCA=
     run -0 here "$rollcall" doctor
     [ "${lines[-1]}" = 'verdict   nothing found' ]
     [[ $output == *'Slurm     22.05, with --ddp, --mpi: none pmi2 pmix pmix_v4'* ]]
@@ -300,7 +301,13 @@ LINES
 @test "filters that match nothing here" {
     fake_srun 22.05.8
     around 'D204 -:0' NCCL_SOCKET_IFNAME=ib0,eno
+    [ "$(jq -r '.findings[0].what' json)" = 'NCCL_SOCKET_IFNAME=ib0,eno matches none: no interface has an address' ]
+    before='ip link add eth10 type veth peer name other && ip link add eth1 type veth peer name another &&
+        ip address add 192.0.2.2/24 dev eth10 && ip address add 192.0.2.5/24 dev eth1' \
+        around 'D204 -:0' NCCL_SOCKET_IFNAME=ib0
+    [ "$(jq -r '.findings[0].what' json)" = 'NCCL_SOCKET_IFNAME=ib0 matches none of eth10, eth1' ]
     around 'D205 -:0' GLOO_SOCKET_IFNAME=^lo
+    [[ $(jq -r '.findings[0].what' json) == *'there is no interface ^lo with an address, nor any other' ]]
     around 'D205 -:0' GLOO_SOCKET_IFNAME=lo,ib0
     around 'D206 -:0' NCCL_IB_HCA==mlx5_77
     around '' NCCL_IB_HCA==mlx5_77 NCCL_IB_DISABLE=1
