@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -65,16 +66,15 @@ static void check_hidden_gpus(struct findings *findings, const struct rc_result 
                             "this task sees one of its node's %u GPUs (%u tasks a node)", given, tasks);
 }
 
-/* Checks only where the driver's files exist: containers and other vendors have none. */
-static void check_missing_gpus(struct findings *findings, uint32_t given, uint32_t seen)
+/* Checks only where the driver's files exist: containers and other vendors have none. Several MIG devices are of one. */
+static void check_missing_gpus(struct findings *findings, const char *list, uint32_t given, uint32_t seen)
 {
     uint32_t there = access("/dev/nvidiactl", F_OK) == 0 ? rc_node_gpus() : RC_UNKNOWN;
 
     if (given != RC_UNKNOWN && given > 0 && seen == 0)
         doctor_findings_add(findings, FINDING_D303, NULL, 0, NULL,
-                            "the job has %u GPUs on this node, but CUDA_VISIBLE_DEVICES is '%s'", given,
-                            getenv("CUDA_VISIBLE_DEVICES"));
-    else if (there != RC_UNKNOWN && seen != RC_UNKNOWN && seen > there)
+                            "the job has %u GPUs on this node, but CUDA_VISIBLE_DEVICES is '%s'", given, list);
+    else if (there != RC_UNKNOWN && seen != RC_UNKNOWN && seen > there && !strstr(list, "MIG-"))
         doctor_findings_add(findings, FINDING_D303, NULL, 0, NULL,
                             "CUDA_VISIBLE_DEVICES names %u GPUs, but /dev has %u", seen, there);
 }
@@ -130,7 +130,7 @@ void doctor_node(struct findings *findings, const struct rc_result *result)
         given = RC_UNKNOWN;
     if (result->launcher) {
         check_hidden_gpus(findings, result, given, seen);
-        check_missing_gpus(findings, given, seen);
+        check_missing_gpus(findings, list, given, seen);
     }
     check_cores(findings, result, seen);
     check_open_files(findings, result);

@@ -320,9 +320,10 @@ LINES
     around '' CUDA_VISIBLE_DEVICES=1 SLURM_GPUS_ON_NODE=2 ROLLCALL=gpus=own ROLLCALL_SCOPE=slurm:42.7/3/worker/29500
     around 'D303 -:0' CUDA_VISIBLE_DEVICES= SLURM_GPUS_ON_NODE=2
     # more than the driver has files
-    before='mount --rbind /dev /mnt && mount -t tmpfs tmpfs /dev && mkdir /dev/shm && mount --rbind /mnt/shm /dev/shm &&
-        : > /dev/null && mount --bind /mnt/null /dev/null && : > /dev/nvidiactl > /dev/nvidia0' \
-        around 'D303 -:0' CUDA_VISIBLE_DEVICES=0,1 SLURM_GPUS_ON_NODE=2
+    files='mount --rbind /dev /mnt && mount -t tmpfs tmpfs /dev && mkdir /dev/shm && mount --rbind /mnt/shm /dev/shm &&
+        : > /dev/null && mount --bind /mnt/null /dev/null && : > /dev/nvidiactl > /dev/nvidia0'
+    before=$files around 'D303 -:0' CUDA_VISIBLE_DEVICES=0,1 SLURM_GPUS_ON_NODE=2
+    before=$files around '' CUDA_VISIBLE_DEVICES=MIG-1,MIG-2 SLURM_GPUS_ON_NODE=2
     before='taskset -p -c "$(taskset -p -c $$ | sed "s/.*: //; s/[,-].*//")" $$ > /dev/null' \
         around 'D304 -:0' CUDA_VISIBLE_DEVICES=0,1 SLURM_STEP_NUM_TASKS=2 SLURM_NTASKS=2 'SLURM_STEP_TASKS_PER_NODE=1(x2)' \
         SLURM_PROCID=1 SLURM_LOCALID=0 SLURM_GTIDS=1
