@@ -112,13 +112,13 @@ static void read_line(struct reading *reading, char *line)
     char *colon;
     char *clean;
 
-    if (strncmp(line, LIST, strlen(LIST)) == 0) {
+    while ((colon = strstr(name, ": ")) && !is_said(colon + 2) && strncmp(name, LIST, strlen(LIST)) != 0)
+        name = colon + 2;
+    if (colon && !is_said(colon + 2)) {
         free(reading->nodes);
-        reading->nodes = strdup(line + strlen(LIST));
+        reading->nodes = strdup(colon + 2);
         return;
     }
-    while ((colon = strstr(name, ": ")) && !is_said(colon + 2))
-        name = colon + 2;
     if (colon) {
         *colon = '\0';
         add_node(reading, name, colon + 2);
@@ -156,13 +156,19 @@ static void add_silent(struct reading *reading)
 static void report_group(struct findings *findings, const struct group *group)
 {
     static const char same[] = RIGHT PACKAGE_VERSION ", plugin " PACKAGE_VERSION " for ";
+    static const char unread[] = RIGHT PACKAGE_VERSION ", plugin (not known) for Slurm (not known), ";
+    struct rc_str text = rc_str(group->text);
+    const char *fact = rc_str_starts(text, same) ? "right" : NULL;
     char *names = cli_exclude_list(&group->nodes);
     size_t count = group->nodes.count;
     char id[5];
 
     snprintf(id, sizeof(id), "%s", group->text);
-    if (strncmp(group->text, same, strlen(same)) == 0)
-        doctor_findings_add_fact(findings, "right", "%zu node%s: %s", count, count == 1 ? "" : "s", group->text);
+    /* named without a folder: Slurm looks in its PluginDir (src/common/spank.c), where the node has not */
+    if (rc_str_starts(text, unread) && text.p[strlen(unread)] != '/')
+        fact = "unknown";
+    if (fact)
+        doctor_findings_add_fact(findings, fact, "%zu node%s: %s", count, count == 1 ? "" : "s", group->text);
     else if (names && cli_catalogue_find_finding(id) < FINDING_COUNT)
         doctor_findings_add(findings, cli_catalogue_find_finding(id), NULL, 0, NULL, "%s: %s", names, group->text + 6);
     else if (names)

@@ -123,21 +123,18 @@ static bool read_conf(const char *path, unsigned depth, struct doctor_plugin *fo
     return done;
 }
 
-/* Reads PlugStackConfig of slurm.conf. */
+/* Reads PlugStackConfig of slurm.conf, in which blanks may be around the =. */
 static bool read_configured_path(const char *conf, char path[PATH_MAX])
 {
-    static const char key[] = "PlugStackConfig=";
+    static const char key[] = "PlugStackConfig";
     FILE *file = fopen(conf, "re");
     char text[LINE];
     bool found = false;
 
     while (file && !found && fgets(text, sizeof(text), file)) {
-        char *rest = text;
-        const char *first = next_word(&rest);
+        const char *first = text + strspn(text, " \t");
 
-        found = strncasecmp(first, key, sizeof(key) - 1) == 0;
-        if (found)
-            snprintf(path, PATH_MAX, "%s", first + sizeof(key) - 1);
+        found = strncasecmp(first, key, strlen(key)) == 0 && sscanf(first + strlen(key), " = %4095s", path) == 1;
     }
     if (file)
         fclose(file);

@@ -198,7 +198,7 @@ SRUN
 @test "--nodes: nodes that say the same are one finding, and those that say nothing another" {
     release=$(cat "$top/VERSION")
     cat > lines << LINES
-nodes: n[1-9]
+0: nodes: n[1-9]
 motd: welcome
 n1: rollcall $release, plugin $release for Slurm 24.11, /lib/rollcall.so
 3: n4: D109: /etc/slurm/plugstack.conf does not name the plugin
@@ -207,18 +207,20 @@ n3: D104: /lib/rollcall.so is not there
 n5: rollcall 0.0.9, plugin 0.0.9 for Slurm 24.11, /lib/rollcall.so
 n7: rollcall $release, plugin 0.0.9 for Slurm 24.11, /lib/rollcall.so
 n6: rollcall $release, plugin $release for Slurm 24.11, /lib/rollcall.so
+n8: rollcall $release, plugin (not known) for Slurm (not known), rollcall.so
 LINES
     doctor --nodes --json < lines > json 2> err || status=$?
     [ "${status:-0}" -eq 3 ]
     [ "$(cat err)" = 'motd: welcome' ]
     diff -u - <(jq -r '.looked_at[] | "\(.name): \(.text)"' json) << LINES
-nodes: 7 have answered
+nodes: 8 have answered
 right: 2 nodes: rollcall $release, plugin $release for Slurm 24.11, /lib/rollcall.so
+unknown: 1 node: rollcall $release, plugin (not known) for Slurm (not known), rollcall.so
 LINES
     diff -u - <(jq -r '.findings[] | "\(.id) \(.what)"' json) << LINES
 D109 n2,n4: /etc/slurm/plugstack.conf does not name the plugin
 D104 n3: /lib/rollcall.so is not there
-D112 n8,n9: no line of rollcall doctor --here has come
+D112 n9: no line of rollcall doctor --here has come
 D111 n5: rollcall 0.0.9, plugin 0.0.9 for Slurm 24.11, /lib/rollcall.so; here is rollcall $release
 D111 n7: rollcall $release, plugin 0.0.9 for Slurm 24.11, /lib/rollcall.so; here is rollcall $release
 LINES

@@ -123,7 +123,11 @@ UNIT_ROWS(test_off, "the plugin's line is read:", arguments)
 
     assert_non_null(mkdtemp(folder));
     snprintf(conf, sizeof(conf), "%s/slurm.conf", folder);
-    snprintf(plugstack, sizeof(plugstack), "%s/plugstack.conf", folder);
+    snprintf(plugstack, sizeof(plugstack), "%s/spank.conf", folder);
+    file = fopen(conf, "w");
+    assert_non_null(file);
+    fprintf(file, "# PlugStackConfig=/none\n plugstackconfig = %s # ours\n", plugstack);
+    fclose(file);
     file = fopen(plugstack, "w");
     assert_non_null(file);
     fprintf(file, "# ours\noptional /none/rollcall.so %s\n", row->input.p);
@@ -131,6 +135,7 @@ UNIT_ROWS(test_off, "the plugin's line is read:", arguments)
     setenv("SLURM_CONF", conf, 1);
     doctor_plugin_find(&found);
     unsetenv("SLURM_CONF");
+    unlink(conf);
     unlink(plugstack);
     rmdir(folder);
     assert_int_equal(found.line, 2);
