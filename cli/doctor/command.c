@@ -75,6 +75,7 @@ static int look_around(struct arguments *a)
     static struct inspection inspection;
     struct findings *findings = &a->findings;
     const struct rc_result *result = &inspection.result;
+    const uint32_t *field = result->identity.field;
     const char *type = getenv("SLURM_MPI_TYPE");
     struct doctor_slurm slurm;
 
@@ -90,7 +91,8 @@ static int look_around(struct arguments *a)
         doctor_slurm_type(findings, &slurm, type, NULL, 0);
     doctor_network(findings, result);
     doctor_node(findings, result);
-    a->request.is_task = result->identity.field[RC_RANK] != RC_UNKNOWN && !isatty(STDIN_FILENO);
+    /* in launcher mode a task has its node's rank alone */
+    a->request.is_task = (field[RC_RANK] != RC_UNKNOWN || field[RC_NODE_RANK] != RC_UNKNOWN) && !isatty(STDIN_FILENO);
     return doctor_script(findings, &a->request, &slurm);
 }
 
