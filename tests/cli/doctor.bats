@@ -358,6 +358,14 @@ typed()
     [ "$(typed job.sh)" = 'D114 (unset SLURM_CPU_BIND; sbatch job.sh)' ]
     environment=(SHELL=/bin/sh SLURM_CONF=/x SLURM_CPUS_PER_TASK=1)
     [ -z "$(typed)$(typed job.sh)" ]
+    # what sbatch sets again, and what each srun replaces
+    environment=(SHELL=/bin/sh SLURM_MEM_PER_CPU=100 SLURM_NTASKS=1)
+    printf '#!/bin/sh\necho "DefMemPerCPU            = 100"\n' > bin/scontrol
+    chmod 755 bin/scontrol
+    job '#SBATCH --nodes=2' 'srun -n 2 --ddp python train.py'
+    [ -z "$(typed job.sh)" ]
+    sed -i 's/nodes=2/& --mem=1G/' job.sh
+    [ "$(typed job.sh)" = 'D114 (unset SLURM_MEM_PER_CPU; sbatch job.sh)' ]
 }
 
 # foreign 'NAMES': what the doctor says to unset in a batch script
@@ -413,6 +421,7 @@ PYTHON
     fake_srun 22.05.8
     around 'D308 -:0' TRITON_CACHE_DIR=/tank/x
     around '' TRITON_CACHE_DIR=/tmp/x TORCHINDUCTOR_CACHE_DIR=/tank/rank-3
+    around '' TRITON_CACHE_DIR=/tank/rank-3/triton
     mkdir -p triton/.triton/cache
     sed -i "s|/tank|$PWD/triton|" mounts
     around 'D308 -:0' TRITON_HOME="$PWD/triton"

@@ -14,9 +14,13 @@ from words import bare, scontrol
 NAMES = """CPU_BIND CPU_FREQ_REQ CPUS_PER_GPU DISTRIBUTION GPUS GPUS_PER_NODE GPUS_PER_SOCKET GPUS_PER_TASK GPU_BIND
     GPU_FREQ MEM_BIND MEM_PER_CPU MEM_PER_GPU MEM_PER_NODE NPROCS NTASKS NTASKS_PER_CORE NTASKS_PER_GPU NTASKS_PER_NODE
     NTASKS_PER_TRES OVERCOMMIT THREADS_PER_CORE TRES_BIND TRES_PER_TASK""".split()
-# The options with which sbatch sets it itself (set_envs, set_env_from_opts), where they are called otherwise.
-OPTIONS = {"MEM_PER_NODE": {"mem"}, "NPROCS": {"ntasks", "ntasks-per-node"}, "NTASKS": {"ntasks", "ntasks-per-node"},
-           "TRES_BIND": {"tres-bind", "gpu-bind"}, "TRES_PER_TASK": {"tres-per-task", "cpus-per-task", "gpus-per-task"}}
+# The options of srun's that replace it, where they are called otherwise, and further ones with which sbatch or slurmctld
+# sets it itself (set_envs, set_env_from_opts; gres_job_state_validate).
+CALLED = {"CPU_FREQ_REQ": "cpu-freq", "MEM_PER_NODE": "mem", "NPROCS": "ntasks"}
+TASKS = {"ntasks-per-node", "ntasks-per-gpu"}
+MORE = {"NPROCS": TASKS, "NTASKS": TASKS, "TRES_BIND": {"gpu-bind"},
+        "TRES_PER_TASK": {"cpus-per-task", "gpus-per-task"}}
+MEMORY = {"mem", "mem-per-cpu", "mem-per-gpu"}
 # What scontrol show job calls it.
 FIELDS = {"CPUS_PER_GPU": "CpusPerTres", "GPUS": "TresPerJob", "GPUS_PER_NODE": "TresPerNode",
           "GPUS_PER_SOCKET": "TresPerSocket", "GPU_BIND": "TresBind", "GPU_FREQ": "TresFreq",
@@ -84,17 +88,36 @@ def check_cache(report, name, folder, path, line):
                "export %s=/tmp/%s-$USER" % (name, name.split("_")[0].lower()))
 
 
+def is_default(variable):
+    """Whether it says what a job gets that asks for no memory, and that slurmstepd then says again."""
+    value = os.environ.get("SLURM_" + variable)
+    if not value or variable not in ("MEM_PER_CPU", "MEM_PER_NODE"):
+        return False
+    text = scontrol("show", "config") + scontrol("show", "partition")
+    return re.search(r"\bDef%s\s*=\s*%s\b" % (variable.replace("_", ""), re.escape(value)), text, re.I) is not None
+
+
+def inherited(job):
+    """What sbatch copies from this shell into a job, and the job neither sets nor unsets, nor its sruns replace."""
+    unset = " ".join(line for line, _ in job.lines if re.search(r"\bunset\b|\s-u", line))
+    sruns = [launch.srun for launch in job.commands if launch.srun is not None]
+    for name in NAMES:
+        option = CALLED.get(name, name.lower().replace("_", "-"))
+        is_set = ({option} | MORE.get(name, set())) & set(job.options)
+        is_replaced = sruns and all(option in srun for srun in sruns)
+        is_unset = re.search(r"\bSLURM_%s\b" % name, unset)
+        if not (is_set or is_replaced or is_unset or not MEMORY & set(job.options) and is_default(name)):
+            yield name
+
+
 def check_job(job, nodes, report):
-    """Caches of a job, and what sbatch copies from this shell into it and its script neither sets nor unsets."""
+    """Caches of a job, and what it inherits."""
     for name, value, line in job.exports if (nodes or 0) > 1 else ():
         if name in CACHES and not EACH.search(value):
             folder = os.path.expandvars(os.path.expanduser(job.expand_word(bare(value))))
             check_cache(report, name, folder, job.path, line)
-    unset = " ".join(line for line, _ in job.lines if re.search(r"\bunset\b|\s-u", line))
     if job.batch and is_at_terminal():
-        say(report, "D114", job.path, [name for name in NAMES if not re.search(r"\bSLURM_%s\b" % name, unset) and
-            not OPTIONS.get(name, {name.lower().replace("_", "-")}) & set(job.options)],
-            COPIED, "(unset NAMES; sbatch %s)" % os.path.basename(job.path))
+        say(report, "D114", job.path, inherited(job), COPIED, "(unset NAMES; sbatch %s)" % os.path.basename(job.path))
 
 
 def check_here(is_task, report):
@@ -104,7 +127,7 @@ def check_here(is_task, report):
     nodes = environ.get("SLURM_STEP_NUM_NODES" if is_task else "SLURM_JOB_NUM_NODES", "1")
     for name, usual in CACHES.items() if nodes != "1" else ():
         folder = environ.get(name) or os.path.isdir(usual) and usual or ""
-        if not any(re.search(r"\b%s$" % re.escape(number), folder) for number in numbers):
+        if not any(re.search(r"\b%s(/|$)" % re.escape(number), folder) for number in numbers):
             check_cache(report, name, folder, "", 0)
     if is_at_terminal() and not is_task:
         say(report, "D115", "", NAMES, COPIED, "(unset NAMES; sbatch job.sh)")
