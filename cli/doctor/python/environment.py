@@ -14,8 +14,8 @@ from words import bare, scontrol
 NAMES = """CPU_BIND CPU_FREQ_REQ CPUS_PER_GPU DISTRIBUTION GPUS GPUS_PER_NODE GPUS_PER_SOCKET GPUS_PER_TASK GPU_BIND
     GPU_FREQ MEM_BIND MEM_PER_CPU MEM_PER_GPU MEM_PER_NODE NPROCS NTASKS NTASKS_PER_CORE NTASKS_PER_GPU NTASKS_PER_NODE
     NTASKS_PER_TRES OVERCOMMIT THREADS_PER_CORE TRES_BIND TRES_PER_TASK""".split()
-# The options of srun's that replace it, where they are called otherwise, and further ones with which sbatch or slurmctld
-# sets it itself (set_envs, set_env_from_opts; gres_job_state_validate).
+# The options that replace it, where they are called otherwise, and more with which sbatch or slurmctld sets it itself
+# (set_envs, set_env_from_opts; gres_job_state_validate).
 CALLED = {"CPU_FREQ_REQ": "cpu-freq", "MEM_PER_NODE": "mem", "NPROCS": "ntasks"}
 TASKS = {"ntasks-per-node", "ntasks-per-gpu"}
 MORE = {"NPROCS": TASKS, "NTASKS": TASKS, "TRES_BIND": {"gpu-bind"},

@@ -87,6 +87,7 @@ class Job:
         self.doubtful = set()  # variables that are set in a branch or loop
         self.around = ()       # the conditions that the line read is in
         self.batch = False
+        self.at_once = False   # commands run beside each other
         self.inner = []        # (text, number): lines of shell scripts that srun starts, with the number of srun's line
         self.wrappers = []     # of the command that is read
         self.wrapped = ""      # the wrapper as it is written
@@ -131,6 +132,7 @@ class Job:
         """What a reader finds; within a substitution an srun alone counts."""
         commands = [command for command in reader.read() if not command.within or command.words[0] == "srun"]
         self.lost += [reader.lost] if reader.lost else []
+        self.at_once = self.at_once or reader.has_background
         return commands
 
     def component(self, srun):

@@ -183,25 +183,33 @@ def is_helper(command):
     return name in HELPERS or name in INSTALL or quick and name.startswith("python")
 
 
-# srun's options that say which node, and programs that may start others, or that let several steps run at once
+# srun's options that say which node
 PLACES = {"nodelist", "relative", "exclude", "nodefile", "distribution"}
-MAY_START = re.compile(r"/|\.sh$|^(?:wait|bash|sh|make)$")
+MAY_START = re.compile(r"/|\.sh$|^(?:bash|sh|make)$")
+
+
+def may_start(job, command):
+    """Whether a command is a program of the site's own, or a script, in which srun may be."""
+    if command.srun is not None or command.kind is not None or not MAY_START.search(command.words[0]):
+        return False
+    words = command.words[1:] if command.words[0] in ("bash", "sh") else command.words
+    text = job.text_named(next((word for word in words if not word.startswith("-")), ""))
+    return text is None or "srun" in text
 
 
 def is_alone(job, launch):
-    """Whether a job of several nodes starts this on one of them, whichever that is, and nothing on another one."""
+    """Whether a job of several nodes starts this on one of them, whichever that is, and nothing beside it."""
     layout = Layout(job, launch.srun)
     return 1 in (layout.nodes, layout.ntasks) and launch.kind is not None and not PLACES & set(launch.srun) and \
         not launch.repeated and launch.function is None and launch.number("nnodes") in (None, 1) and \
-        not job.components and (job.options.number("nodes") or 0) > 1 and not any(
-            other.srun is None and other.kind is None and MAY_START.search(other.words[0]) for other in job.commands)
+        not job.components and (job.options.number("nodes") or 0) > 1 and not job.at_once
 
 
 def is_reached(job, steps):
-    """Whether the script starts something on other nodes, by srun or otherwise."""
+    """Whether the script starts something on other nodes, by srun or otherwise, or may."""
     return any(command.srun is not None and not is_helper(command) and not is_alone(job, command) or
-               os.path.basename(command.words[0]) in OTHERS for command in job.commands) or \
-        any(step.launch.kind == "mpirun" for step in steps.all)
+               os.path.basename(command.words[0]) in OTHERS or may_start(job, command) for command in job.commands) or \
+        any(step.launch.kind == "mpirun" or starts_others(step.program) for step in steps.all)
 
 
 def waits(program, gpus):
@@ -236,8 +244,6 @@ def forgotten(job, steps):
         return
     step, whole = steps.all[-1], steps.whole
     launch, program, tasks = step.launch, step.program, whole.tasks_per_node or 0
-    if starts_others(program):
-        return
     if (whole.nodes or 0) > 1 and not finds_nodes(launch):
         if step.srun is None:
             step.say("D514", "%d nodes, but this runs on the first one alone: there is no srun" % whole.nodes,

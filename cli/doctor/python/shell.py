@@ -53,6 +53,7 @@ class Reader(Text):
         super().__init__(text, line, depth)
         self.around, self.test, self.function = [], "", None
         self.lost = None  # (what was not read, why, line)
+        self.has_background = False  # a command that the next one does not wait for
 
     def lose(self, why, position):
         self.lost = self.lost or ("what follows", why, self.line_of(position))
@@ -90,6 +91,7 @@ class Reader(Text):
             if mark.startswith((")", ";;", ";&")):
                 self.lose("%s has no beginning" % mark, self.at)
             self.at = found.end()
+            self.has_background = self.has_background or mark == "&"
             self.test = self.test if mark in ("&&", "||") else ""
 
     def command(self, mark):
