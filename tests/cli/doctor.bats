@@ -429,6 +429,18 @@ PYTHON
     around '' TRITON_CACHE_DIR=/tank/x
 }
 
+@test "srun without -K, and a slurm.conf that ends such steps" {
+    job '#SBATCH --nodes=2 --ntasks-per-node=4' 'srun rollcall exec -- python train.py'
+    printf '#!/bin/sh\nprintf "KillOnBadExit           = $KILL\\nWaitTime                = $WAIT sec\\n"\n' > bin/scontrol
+    chmod 755 bin/scontrol
+    environment=(KILL=0 WAIT=0)
+    found 'D538 job.sh:3' --script job.sh
+    environment=(KILL=1 WAIT=0)
+    found '' --script job.sh
+    environment=(KILL=0 WAIT=60)
+    found '' --script job.sh
+}
+
 # InfiniBand, as the kernel lists it.
 @test "locked memory of a task on a node with InfiniBand, and a filter of devices that matches" {
     local device='mount -t tmpfs none /sys/class && mkdir -p /sys/class/infiniband/mlx5_0'

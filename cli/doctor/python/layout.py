@@ -258,7 +258,8 @@ def idle(step):
 
 # where one is set, somebody has decided how steps end
 DECIDES = {"SLURM_KILL_BAD_EXIT", "SLURM_WAIT", "PET_MAX_RESTARTS", "PET_NNODES"}
-KILLS = re.compile(r"^KillOnBadExit\s*=\s*1", re.M)
+# in slurm.conf; WaitTime is srun's --wait
+KILLS = re.compile(r"^(KillOnBadExit\s*=\s*1|WaitTime\s*=\s*[1-9])", re.M)
 
 
 def goes_on(step):
