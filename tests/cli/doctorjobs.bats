@@ -32,8 +32,10 @@ setup()
     [[ $output == *'script    code/train.py: '* && ${lines[-1]} == 'verdict   nothing found' ]]
     printf '%s\n' '#!/usr/bin/env python3' '#SBATCH -N 2' 'import lightning' \
         'lightning.Trainer(num_nodes=2, devices=4)' > lit
-    run -3 doctor lit
-    [[ $output == *'D514  lit:1'* && $output == *'script    lit: Lightning'* ]]
+    for arguments in lit '-- sbatch lit'; do
+        run -3 doctor $arguments
+        [[ $output == *'D514  lit:1'* && $output == *'script    lit: Lightning'* ]]
+    done
 }
 
 @test "what was not looked at is said, and is no all-clear" {

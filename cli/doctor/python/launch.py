@@ -129,6 +129,7 @@ class Launch:
                     not words[0].endswith(".py"):
                 value, words = words[0], words[1:]
             self.options[name] = value
+            self.module = self.module or name in ("m", "module")
         return words
 
     def serve(self, words):
@@ -153,6 +154,9 @@ class Launch:
         """Whether torchrun goes on after a failure (lib/resolve/command.c), or may: a $NAME may be more options."""
         return ":" in self.options.get("nnodes", "") or self.options.get("max_restarts", "0") != "0" or \
             self.starts_workers() and any(word.startswith("$") for word in self.words)
+
+    def without_launcher(self):
+        return ["python"] + ["-m"] * self.module + [self.script] + self.arguments
 
     def title(self):
         return "torch.distributed.launch" if self.kind == "launch" else " ".join([self.kind] + VERBS.get(self.kind, []))

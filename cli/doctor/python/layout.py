@@ -95,7 +95,7 @@ def deepspeed_everywhere(step):
     launch, nodes = step.launch, step.srun_nodes
     if launch.kind != "deepspeed" or not nodes or {"no_ssh", "node_rank"} & set(launch.options) or launch.is_open():
         return
-    change = step.cure(step.layout.gpus_per_node, command=["python", launch.script] + launch.arguments)
+    change = step.cure(step.layout.gpus_per_node, command=launch.without_launcher())
     if {"hostfile", "H"} & set(launch.options):
         step.say("D532", "srun starts deepspeed on each of %d nodes, and each of them starts workers on all nodes" %
                  nodes, change)
@@ -233,7 +233,7 @@ def spawned(step):
                 tasks, step.place), step.cure(1))
         elif launch.starts_workers():
             step.report("D503", source.path, call.line, "%s starts workers (%s), and each spawns workers again" % (
-                launch.title(), step.place), step.cure(1, command=["python", launch.script] + launch.arguments))
+                launch.title(), step.place), step.cure(1, command=launch.without_launcher()))
         return
     for source, call in step.program.calls(*TRAINERS, *FABRICS):
         strategy = call.argument(None, "strategy", "accelerator")

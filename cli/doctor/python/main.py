@@ -78,6 +78,15 @@ def check_program(program, nodes, report):
     master.check_program(program, nodes, report)
 
 
+def read_file(path, job):
+    """Reads a job script: of bash, or Python with lines of sbatch's."""
+    if is_python(path):
+        job.read_options(path, text_of(path))
+        job.start(["python", path], None, 1)
+    else:
+        job.read(path)
+
+
 def read_line(words, job):
     """Reads the line after --: srun, sbatch, or the command itself."""
     name = os.path.basename(words[0])
@@ -86,8 +95,10 @@ def read_line(words, job):
         job.options.update(options)
         if rest and os.path.isfile(rest[0]):
             given = dict(job.options)
-            job.read(rest[0])
+            read_file(rest[0], job)
             job.options.update(given)
+        elif rest:
+            job.lose(rest[0], 1)
         return
     if name == "salloc":
         options, words = take(words[1:], True)
@@ -99,11 +110,7 @@ def read_line(words, job):
 def read_job(path, line, job):
     """Reads a job script, a line, both or neither."""
     if path != "-":
-        if is_python(path):
-            job.read_options(path, text_of(path))
-            job.start(["python", path], None, 1)
-        else:
-            job.read(path)
+        read_file(path, job)
     if line:
         read_line(line, job)
 

@@ -161,10 +161,11 @@ def last_number(value):
 
 
 def gpus_per_node(options):
-    for name in ("gpus-per-node", "gres"):
-        value = options.get(name)
-        if value is not None and (name != "gres" or value.startswith("gpu")):
-            return 1 if value == "gpu" else last_number(value)
+    gres = [part for part in options.get("gres", "").split(",") if part.startswith("gpu")]  # others may be beside them
+    parts = options["gpus-per-node"].split(",") if "gpus-per-node" in options else gres
+    if parts:
+        numbers = [1 if part == "gpu" else last_number(part) for part in parts]
+        return None if None in numbers else sum(numbers)
     whole, nodes = last_number(options.get("gpus", "")), options.number("nodes")
     return whole // nodes if whole is not None and nodes and whole % nodes == 0 else None
 
