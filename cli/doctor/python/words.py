@@ -78,28 +78,29 @@ SHORT = {"N": "nodes", "n": "ntasks", "c": "cpus-per-task", "G": "gpus", "p": "p
          "M": "clusters", "P": "dependency", "S": "core-spec", "T": "threads", "a": "array", "b": "begin",
          "d": "dependency", "r": "relative"}
 SHORT_FLAGS = set("lOusvQHkEXZhVIK")
-FLAGS = {"exclusive", "overlap", "exact", "label", "unbuffered", "pty", "no-kill", "contiguous", "preserve-env",
-         "kill-on-bad-exit", "overcommit", "oversubscribe", "share", "spread-job", "use-min-nodes", "verbose", "quiet",
-         "immediate", "hold", "test-only", "requeue", "no-requeue", "ddp", "container-mount-home",
-         "no-container-mount-home", "container-remap-root", "no-container-remap-root", "container-writable",
-         "container-readonly", "no-container-entrypoint", "container-entrypoint", "multi-prog", "disable-status",
-         "propagate", "send-libs", "interactive", "external-launcher", "parsable", "wait", "reboot", "get-user-env",
-         "ignore-pbs", "no-bell", "bell", "no-shell", "overlap", "resv-ports", "whole", "stepmgr"}
-
-
-# Those that take a value.
+# Those that take no value, or one behind a = alone.
+FLAGS = set("""
+    async bcast bell compress consolidate-segments container-entrypoint container-mount-home container-readonly
+    container-remap-root container-writable contiguous ddp disable-status exact exclusive external external-launcher
+    get-user-env help hold ignore-pbs immediate interactive kill-command kill-on-bad-exit label multi-prog nice
+    no-allocate no-bell no-container-entrypoint no-container-mount-home no-container-remap-root no-kill no-requeue
+    no-shell oom-kill-step overcommit overlap oversubscribe parsable preserve-env propagate pty quiet
+    quit-on-interrupt reboot requeue resv-ports send-libs share spread-job spread-segments stepmgr test-only
+    unbuffered usage use-min-nodes verbose version wait-for-children whole x11
+""".split())
+# Those that take a value; of wait see take().
 NAMES = set("""
-    account accel-bind acctg-freq array batch bb bbf bcast begin chdir cluster-constraint clusters comment compress
-    constraint container container-id core-spec cores-per-socket cpu-bind cpu-freq cpus-per-gpu cpus-per-task
-    deadline delay-boot dependency distribution epilog error exclude export export-file extra extra-node-info gid
-    gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags het-group help hint input
-    job-name jobid kill-command kill-on-invalid-dep licenses mail-type mail-user mcs-label mem mem-bind mem-per-cpu
-    mem-per-gpu mincpus mpi msg-timeout network nice nodefile nodelist nodes ntasks ntasks-per-core ntasks-per-gpu
-    ntasks-per-node ntasks-per-socket ntasks-per-tres open-mode oom-kill-step output partition power prefer priority
-    profile prolog qos relative reservation segment signal slurmd-debug sockets-per-node switches task-epilog
-    task-prolog thread-spec threads threads-per-core time time-min tmp tree-width tres-bind tres-per-task uid umask
-    usage version wait-all-nodes wckey wrap x11 pack-group het-job cpu_bind mem_bind workdir ntasks-per-board
-    consolidate-segments spread-segments mincores minsockets minthreads gpu_bind
+    accel-bind account acctg-freq array batch bb bbf begin chdir cluster cluster-constraint clusters comment
+    constraint container container-id core-spec cores-per-socket cpu-bind cpu-freq cpu_bind cpus-per-gpu
+    cpus-per-task deadline delay-boot dependency distribution epilog error exclude export export-file extra
+    extra-node-info gid gpu-bind gpu-freq gpu_bind gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags
+    het-group het-job hint input job-name jobid kill-on-invalid-dep licenses mail-type mail-user mcs-label mem
+    mem-bind mem-per-cpu mem-per-gpu mem_bind mincores mincpus minsockets minthreads mpi msg-timeout network
+    nodefile nodelist nodes ntasks ntasks-per-board ntasks-per-core ntasks-per-gpu ntasks-per-node ntasks-per-socket
+    ntasks-per-tres open-mode output pack-group partition power prefer priority profile prolog qos relative
+    reservation segment signal slurmd-debug sockets-per-node switches task-epilog task-prolog thread-spec threads
+    threads-per-core time time-min tmp treewidth tres-bind tres-per-task uid umask wait wait-all-nodes wckey workdir
+    wrap
 """.split())
 KNOWN = NAMES | FLAGS
 NUMBER = re.compile(r"^[0-9]{1,9}$")
@@ -147,7 +148,8 @@ def take(words, until_command):
             continue
         name, value = read_option(word)
         following = words[position:position + 1] if value is None else []
-        if following and not (word.startswith("--") and following[0].startswith("-")):
+        is_next = following and not (word.startswith("--") and following[0].startswith("-"))
+        if is_next and (name != "wait" or NUMBER.match(following[0])):  # srun's has seconds, and sbatch's none
             value = following[0]
             position += 1
         options[name] = value or ""
