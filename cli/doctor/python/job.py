@@ -10,7 +10,7 @@ import re
 from launch import Launch
 from shell import Reader, split
 from source import Unreadable, text_of
-from words import SIZES, Options, bare, gpus_per_node, read_directives, take
+from words import SIZES, Options, bare, find_file, gpus_per_node, read_directives, take
 
 DEEPEST = 6  # wrappers in wrappers
 MOST_STARTED = 4096  # by others
@@ -330,14 +330,11 @@ class Job:
         word = self.expand_word(word)
         if os.path.normpath(word) in self.written:
             return self.written[os.path.normpath(word)]
-        for folder in (self.folder or "", "", os.path.dirname(self.path) if self.batch else ""):
-            path = os.path.join(folder, word)
-            if os.path.isfile(path) and path != self.path:
-                try:
-                    return text_of(path)
-                except Unreadable:
-                    return None
-        return None
+        path = find_file([word], (self.folder, None, os.path.dirname(self.path) if self.batch else None))
+        try:
+            return text_of(path) if path and path != os.path.normpath(self.path) else None
+        except Unreadable:
+            return None
 
     def start_lines(self, text, srun, number, depth):
         """Reads what another shell runs. Returns its lines."""

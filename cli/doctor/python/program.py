@@ -4,6 +4,7 @@ import ast
 import os
 
 from source import UNKNOWN, Source, Unreadable, function_around, literal
+from words import find_file
 
 MOST_FILES = 200
 MOST_PROGRAMS = 20
@@ -176,12 +177,7 @@ class Programs:
         if launch.module:
             stem = name.split(" ")[0].replace(".", os.sep)
             names = [stem + ".py", os.path.join(stem, "__main__.py")]
-        for folder in (launch.folder, "", self.folder):
-            for candidate in names:
-                path = os.path.normpath(os.path.join(folder or "", candidate))
-                if os.path.isfile(path):
-                    return path
-        return None
+        return find_file(names, (launch.folder, None, self.folder))
 
     def all(self):
         return [program for program in self.known.values() if program]

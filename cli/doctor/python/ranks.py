@@ -287,12 +287,8 @@ def saved_by_all(program, report):
 
 
 def check_program(program, report):
-    misspelt(program, report)
-    by_hand(program, report)
-    sizes(program, report)
-    local_rank_option(program, report)
-    undivided(program, report)
-    saved_by_all(program, report)
+    for find in (misspelt, by_hand, sizes, local_rank_option, undivided, saved_by_all):
+        find(program, report)
 
 
 def check_job(job, steps, report):

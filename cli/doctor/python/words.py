@@ -23,15 +23,20 @@ def interpreter(text):
     return next((name for name in names if name != "env"), "")
 
 
-def bash_refuses(path):
-    """(line, reason) where `bash -n` does not take the file, else None. bash runs nothing of it."""
+def run(words, **more):
+    """A program that has ended, or None."""
     try:
-        done = subprocess.run(["/bin/bash", "--norc", "--noprofile", "-n", "--", path], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={}, timeout=SECONDS, check=False)
+        return subprocess.run(words, stdin=subprocess.DEVNULL, timeout=SECONDS, check=False, **more)
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
-    said = done.stderr.decode("utf-8", "replace").splitlines()
-    if done.returncode == 0 or not said:
+
+
+def bash_refuses(path):
+    """(line, reason) where `bash -n` does not take the file, else None. bash runs nothing of it."""
+    done = run(["/bin/bash", "--norc", "--noprofile", "-n", "--", path], stdout=subprocess.DEVNULL,
+               stderr=subprocess.PIPE, env={})
+    said = done.stderr.decode("utf-8", "replace").splitlines() if done and done.returncode else []
+    if not said:
         return None
     found = re.search(r": line (\d+): (.*)$", said[0])
     return (int(found.group(1)), found.group(2)) if found else (0, said[0])
@@ -40,12 +45,14 @@ def bash_refuses(path):
 @functools.lru_cache(maxsize=None)
 def scontrol(*words):
     """What slurmctld answers; "" where it does not."""
-    try:
-        done = subprocess.run(["scontrol", *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, timeout=SECONDS, check=False)
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.decode("utf-8", "replace")
+    done = run(["scontrol", *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return done.stdout.decode("utf-8", "replace") if done else ""
+
+
+def find_file(names, folders):
+    """The path of the first of these files that is in one of the folders, or None. A folder may be None: it is here."""
+    paths = [os.path.normpath(os.path.join(folder or "", name)) for folder in folders for name in names]
+    return next(filter(os.path.isfile, paths), None)
 
 
 def is_python(path):
