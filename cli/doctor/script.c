@@ -40,14 +40,9 @@ static void add_answer(struct findings *findings, const struct doctor_slurm *slu
     char *field[FIELDS] = { "", "", "", "", "", "" };
     enum finding_id id;
     uint32_t number = 0;
-    unsigned count = 0;
 
-    for (char *next = line; next && count < FIELDS; count++) {
-        field[count] = next;
-        next = strchr(next, '\t');
-        if (next)
-            *next++ = '\0';
-    }
+    for (unsigned i = 0; line && i < FIELDS; i++)
+        field[i] = strsep(&line, "\t");
     rc_parse_u32(rc_str(field[3]), INT32_MAX, &number);
     id = cli_catalogue_find_finding(field[1]);
     if (strcmp(field[0], "finding") == 0 && id < FINDING_COUNT)

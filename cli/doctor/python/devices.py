@@ -9,6 +9,7 @@ from source import UNKNOWN, constant, function_around, is_main_guard, literal
 # A script with one of these names chooses its device itself.
 CHOSEN = ("set_device", "device_id", "device_ids", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "set_device_index",
           "set_device_idx", "init_device_mesh", "LOCAL_RANK", "SLURM_LOCALID", "local_rank", "gpu_id", "gpu")
+BY_LOCAL_RANK = 'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))'
 
 
 def backend_is_nccl(program, source, call):
@@ -27,13 +28,11 @@ def missing(program, report):
     if not groups or program.imports_any(*DEVICES) or starts_workers(program) or program.says(*CHOSEN) or \
             not all(backend_is_nccl(program, source, call) for source, call in groups):
         return
-    for source in program.sources:
-        for call in source.calls:
-            if takes_first(program, source, call):
-                report("D412", source.path, call.line,
-                       "every process takes the first GPU that it sees: nothing here chooses one",
-                       'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))')
-                return
+    for source, call in program.calls():
+        if takes_first(program, source, call):
+            report("D412", source.path, call.line,
+                   "every process takes the first GPU that it sees: nothing here chooses one", BY_LOCAL_RANK)
+            return
 
 
 def is_global_rank(source, node, function, depth=3):
@@ -75,13 +74,12 @@ def chosen(call):
 def by_global_rank(program, nodes, report):
     if nodes == 1 or starts_workers(program):
         return
-    for source in program.sources:
-        for call in source.calls:
-            device = chosen(call)
-            if device is not None and is_global_rank(source, device, function_around(call.stack)):
-                report("D413", source.path, call.line, "the GPU is chosen by the rank of all nodes' processes",
-                       'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))')
-                return
+    for source, call in program.calls():
+        device = chosen(call)
+        if device is not None and is_global_rank(source, device, function_around(call.stack)):
+            report("D413", source.path, call.line, "the GPU is chosen by the rank of all nodes' processes",
+                   BY_LOCAL_RANK)
+            return
 
 
 def overwritten(program, report):

@@ -191,12 +191,11 @@ def cores(step, series):
 
 
 def data_loaders(step):
-    for source in step.program.sources if step.program else []:
-        for call in source.calls:
-            if call.last == "DataLoader" and "num_workers" in call.keywords:
-                number = step.program.number(source, call.keywords["num_workers"], step.launch.arguments)
-                if number:
-                    return number
+    for source, call in step.program.calls() if step.program else ():
+        if call.last == "DataLoader" and "num_workers" in call.keywords:
+            number = step.program.number(source, call.keywords["num_workers"], step.launch.arguments)
+            if number:
+                return number
     return None
 
 
@@ -249,7 +248,7 @@ def idle(step):
             (layout.gpus_per_node or 0) < 2 or any(command.words[0] == "ray" for command in step.job.commands):
         return
     starters = ("spawn", "start_processes", "Process", "Trainer", "Fabric", "notebook_launcher")
-    spawns = any(call.last in starters for source in program.sources for call in source.calls)
+    spawns = any(call.last in starters for _, call in program.calls())
     source, call = next(program.calls(*INIT), (None, None))
     if source and not spawns and not program.says("DataParallel"):
         step.report("D505", source.path, call.line, "one task a node (%s), so one of its %d GPUs is used" % (

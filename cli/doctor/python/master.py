@@ -83,7 +83,7 @@ def one_machine(program, nodes):
     if nodes:
         return nodes == 1
     starts = starts_workers(program) or any(
-        call.name.endswith("multiprocessing.set_start_method") for source in program.sources for call in source.calls)
+        call.name.endswith("multiprocessing.set_start_method") for _, call in program.calls())
     # "nodes" may be a graph's
     return starts and \
         not program.says("node_rank", "NODE_RANK", "nnodes", "SLURM_NODEID", "machine_rank") and \

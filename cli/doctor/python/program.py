@@ -53,15 +53,15 @@ class Program:
                 for node in self.main.nodes(ast.ClassDef) for base in node.bases)
 
     def calls(self, *names):
-        """(source, call) for each call of these functions, which are given by their whole names."""
+        """(source, call) for each call, or for each of these functions, which are given by their whole names."""
         for source in self.sources:
             for call in source.calls:
-                if call.name in names:
+                if not names or call.name in names:
                     yield source, call
 
     def calls_to(self, function):
         """The calls of a function of the program's own, as far as its name tells."""
-        return [call for source in self.sources for call in source.calls
+        return [call for _, call in self.calls()
                 if call.last == function.name and not call.name.startswith(("torch.", "numpy."))]
 
     def is_reached(self, stack, is_open, depth=4):

@@ -27,7 +27,7 @@ def starts_workers(program):
     """Whether the script starts the worker processes itself."""
     return any(call.name in SPAWN or call.name.endswith(".multiprocessing.spawn") or call.last == "Process" and any(
         other.name.endswith("multiprocessing.get_context") for other in source.calls)
-        for source in program.sources for call in source.calls)
+        for source, call in program.calls())
 
 
 def misspelt(program, report):
@@ -126,9 +126,9 @@ def is_certain(stack):
 
 def sets_rank(program):
     """Whether the program itself sets RANK, or leaves it to a library that may."""
-    return any(program.settings("RANK", "WORLD_SIZE")) or program.imports_any(*RANKS) or any(
-        call.name in ("os.environ.setdefault", "os.environ.update") for source in program.sources
-        for call in source.calls) or program.reads("SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK") or \
+    return any(program.settings("RANK", "WORLD_SIZE")) or program.imports_any(*RANKS) or \
+        any(program.calls("os.environ.setdefault", "os.environ.update")) or \
+        program.reads("SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK") or \
         starts_workers(program) or program.is_test()
 
 
