@@ -305,9 +305,9 @@ LINES
     around 'D204 -:0' NCCL_SOCKET_IFNAME=ib0,eno
     [ "$(jq -r '.findings[0].what' json)" = 'NCCL_SOCKET_IFNAME=ib0,eno matches none: no interface has an address' ]
     before='ip link add eth10 type veth peer name other && ip link add eth1 type veth peer name another &&
-        ip address add 192.0.2.2/24 dev eth10 && ip address add 192.0.2.5/24 dev eth1' \
-        around 'D204 -:0' NCCL_SOCKET_IFNAME=ib0
-    [ "$(jq -r '.findings[0].what' json)" = 'NCCL_SOCKET_IFNAME=ib0 matches none of eth10, eth1' ]
+        ip address add 192.0.2.2/24 dev lo && ip address add 198.51.100.1/24 dev eth10 &&
+        ip address add 203.0.113.1/24 dev eth1' around 'D204 -:0' NCCL_SOCKET_IFNAME=ib0
+    [ "$(jq -r '.findings[0].what' json)" = 'NCCL_SOCKET_IFNAME=ib0 matches none of lo, eth10, eth1' ]
     around 'D205 -:0' GLOO_SOCKET_IFNAME=^lo
     [[ $(jq -r '.findings[0].what' json) == *'there is no interface ^lo with an address, nor any other' ]]
     around 'D205 -:0' GLOO_SOCKET_IFNAME=lo,ib0
