@@ -162,9 +162,15 @@ class Launch:
         return "torch.distributed.launch" if self.kind == "launch" else " ".join([self.kind] + VERBS.get(self.kind, []))
 
 
-def quoted(word):
-    """A word as one types it; $NAME is left to the shell."""
-    return word if re.match(r"^[\w@%+=:,./${}\[\]~-]+$", word) else shlex.quote(word)
+def quoted(word, variables):
+    """A word as one types it in a script with such variables; $NAME is left to the shell."""
+    if re.match(r"^[\w@%+=:,./${}\[\]~-]+$", word):
+        return word
+    names = re.findall(r"\$\{?(\w+)", word)
+    # it was in double quotes, as \$ says, or may be: a shell that srun starts may not know the script's variables
+    if "\\$" in word or names and set(names) <= set(variables):
+        return '"%s"' % word.replace('"', '\\"')
+    return shlex.quote(word)
 
 
 def without_options(words, names):
@@ -201,6 +207,10 @@ class Step:
         """Reports a finding of its line. The change is its cure, unless another one is given."""
         self.report(name, self.job.path, line or self.line, what, change or self.cure())
 
+    def typed(self, words):
+        """Words as one types them in this job."""
+        return " ".join(quoted(word, self.job.variables) for word in words)
+
     def cure(self, tasks=None, without=(), command=None):
         """The line that starts this as it was typed, or that command, with rollcall. `tasks`: so many a node.
         `without`: options that the launcher is not to have."""
@@ -228,13 +238,13 @@ class Step:
         if not is_typed:
             given = "--ddp" + (text and "=" + text)
             started += [given] if self.job.has_option else ["rollcall", "exec"] + [given] * bool(text) + ["--"]
-        return " ".join(map(quoted, ["srun"] + started + command))
+        return self.typed(["srun"] + started + command)
 
     def by_mpirun(self):
         """mpirun's line with rollcall before its Python."""
         words = self.launch.words
         at = next((at for at, word in enumerate(words) if PYTHON.match(os.path.basename(word))), len(words))
-        return " ".join(map(quoted, words[:at] + ["rollcall", "exec", "--"] + words[at:]))
+        return self.typed(words[:at] + ["rollcall", "exec", "--"] + words[at:])
 
     def ask(self, tasks):
         """What asks for so many tasks a node, where the job does."""

@@ -6,7 +6,7 @@ import os
 import re
 
 from frameworks import FABRICS, TRAINERS, devices
-from launch import ENDS, SERVERS, quoted
+from launch import ENDS, SERVERS
 from ranks import INIT
 from script import waits
 from source import Unreadable, literal, text_of
@@ -273,7 +273,7 @@ def goes_on(step):
     if ("rollcall" in launch.wrappers or launch.starts_workers() or step.program and launch.kind == "python" and waits(
             step.program, layout.gpus_per_node)) and not KILLS.search(scontrol("show", "config")):
         step.say("D538", "%d tasks, and when one fails the others go on" % layout.ntasks,
-                 " ".join(map(quoted, ["srun", "-K"] + launch.typed[1:])))
+                 step.typed(["srun", "-K"] + launch.typed[1:]))
 
 
 def check(step, series):
