@@ -473,7 +473,9 @@ D305 -:0' NCCL_IB_HCA==mlx5_1
     [ "$(jq -r .verdict json)" = '1 warning; begin with D403, train.py:2; not all was looked at' ]
 }
 
-@test "a number of more digits than Python writes hides no other finding" {
+@test "a number of more digits than Python writes, or a zero byte, hides no other finding" {
+    script 'import os, torch' 'os.environ["NCCL_SOCKET_IFNAME"] = "ib\0\ud800"' 'os.environ["GLOO_SOCKET_IFNAME"] = "ib1"'
+    found $'D419 train.py:2\nD419 train.py:3' train.py
     long=0x$(printf 'f%.0s' {1..5000})
     for value in "str($long)" "$long" "f\"{$long}\"" "str(-$long)"; do
         script 'import os, torch' "os.environ[\"MASTER_PORT\"] = $value" 'os.environ["MASTER_PORT"] = "29500"' \

@@ -40,7 +40,8 @@ SECONDS, MEMORY, DEPTH = 20, 1 << 30, 2000
 
 
 def emit(*fields):
-    clean = [re.sub(r"[\t\r\n]+", " ", str(field)) for field in fields]
+    # of the surrogates, those that stand for a byte of a path can be written
+    clean = [re.sub(r"[\t\r\n\0\ud800-\udc7f\udd00-\udfff]+", " ", str(field)) for field in fields]
     sys.stdout.buffer.write(("\t".join(clean) + "\n").encode("utf-8", "surrogateescape"))
 
 
