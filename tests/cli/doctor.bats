@@ -421,7 +421,7 @@ PYTHON
     fake_srun 22.05.8
     around 'D308 -:0' TRITON_CACHE_DIR=/tank/x
     around '' TRITON_CACHE_DIR=/tmp/x TORCHINDUCTOR_CACHE_DIR=/tank/rank-3
-    around '' TRITON_CACHE_DIR=/tank/rank-3/triton
+    around '' MY_HOSTNAME=n1 TRITON_CACHE_DIR=/tank/n1/triton TORCHINDUCTOR_CACHE_DIR=/tank/rank3
     mkdir -p triton/.triton/cache
     sed -i "s|/tank|$PWD/triton|" mounts
     around 'D308 -:0' TRITON_HOME="$PWD/triton"

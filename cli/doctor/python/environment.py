@@ -120,14 +120,19 @@ def check_job(job, nodes, report):
         say(report, "D114", job.path, inherited(job), COPIED, "(unset NAMES; sbatch %s)" % os.path.basename(job.path))
 
 
+def is_named_by(folder, value):
+    """Whether a folder ends with a number, such as rank3, or is a host's own, such as cache/n1/triton."""
+    return re.search((r"(?<!\d)%s$" if value.isdigit() else r"\b%s(/|$)") % re.escape(value), folder) is not None
+
+
 def check_here(is_task, report):
     """The same of this process."""
     environ = os.environ
-    numbers = [value for name, value in environ.items() if value and EACH.search(name)]
+    own = [value for name, value in environ.items() if value and EACH.search(name)]
     nodes = environ.get("SLURM_STEP_NUM_NODES" if is_task else "SLURM_JOB_NUM_NODES", "1")
     for name, usual in CACHES.items() if nodes != "1" else ():
         folder = environ.get(name) or os.path.isdir(usual) and usual or ""
-        if not any(re.search(r"\b%s(/|$)" % re.escape(number), folder) for number in numbers):
+        if not any(is_named_by(folder, value) for value in own):
             check_cache(report, name, folder, "", 0)
     if is_at_terminal() and not is_task:
         say(report, "D115", "", NAMES, COPIED, "(unset NAMES; sbatch job.sh)")
