@@ -71,7 +71,6 @@ static bool mark_pinned(struct shim_pin *pin, const struct rc_env *env, struct s
 {
     char text[sizeof("4294967295")];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    char **changed;
 
     pin->plan.count = 1;
     pin->plan.entry[0] = (struct rc_plan_entry){
@@ -79,10 +78,7 @@ static bool mark_pinned(struct shim_pin *pin, const struct rc_env *env, struct s
         .name = RC_STR(RC_PINNED),
         .value = rc_format(&arena, "%u", pin->local_rank),
     };
-    changed = shim_table_apply(table, environ, env, &pin->plan);
-    if (changed)
-        environ = changed;
-    return changed != NULL;
+    return shim_table_apply(table, env, &pin->plan);
 }
 
 void shim_pin(struct shim_pin *pin, const struct rc_env *env, const char *const *argv, struct shim_table *table)

@@ -102,16 +102,12 @@ static void shim_report_result(const struct rc_result *result, uint32_t level)
 static bool is_other_host(const struct rc_result *result)
 {
     const struct rc_facts *facts = &result->facts;
-    char buffer[RC_NODE_NAME_SIZE];
-    struct rc_str name = rc_str(rc_node_name(buffer));
-    struct rc_str domain;
+    char name[RC_NODE_NAME_SIZE];
     uint32_t index;
 
     if (!facts->hosts.p || facts->master_node == RC_UNKNOWN)
         return false;
-    index = rc_hostlist_find(facts->hosts, name);
-    if (index == RC_UNKNOWN)
-        index = rc_hostlist_find(facts->hosts, rc_str_split(name, '.', &domain));
+    index = rc_hostlist_find_node(facts->hosts, rc_str(rc_node_name(name)));
     return index != RC_UNKNOWN && index != facts->master_node;
 }
 
@@ -175,15 +171,6 @@ static struct {
     char text[1024];
 } own;
 
-static bool publish_plan(const struct rc_plan *plan)
-{
-    char **changed = shim_table_apply(&table, environ, &result.env, plan);
-
-    if (changed)
-        environ = changed;
-    return changed != NULL;
-}
-
 /* Prints the first error, unless it is marked in the environment, and marks it there: the programs that this one starts
  * do not print it again, but try where it could not be said. Changes nothing else. */
 static void report_error(const struct rc_messages *messages)
@@ -203,7 +190,7 @@ static void report_error(const struct rc_messages *messages)
         return;
     result.plan.count = 1;
     result.plan.entry[0] = (struct rc_plan_entry){ .action = RC_SET, .name = RC_STR(RC_REPORTED), .value = mark };
-    publish_plan(&result.plan);
+    shim_table_apply(&table, &result.env, &result.plan);
 }
 
 static void apply_result(uint32_t debug)
@@ -215,7 +202,7 @@ static void apply_result(uint32_t debug)
         report_error(&result.messages);
         return;
     }
-    if (!publish_plan(&result.plan)) {
+    if (!shim_table_apply(&table, &result.env, &result.plan)) {
         rc_port_release(fd);
         if (debug > 0)
             shim_say_line("nothing is set: the environment is too large for the shim's table\n");

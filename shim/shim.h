@@ -42,7 +42,7 @@ bool shim_page_say(const struct shim_page *page);
 /* A page of one line, "rollcall: " before it. As rc_format. */
 void shim_say_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A plan applied to an environment array, without libc.
+/* A plan applied to the environment, without libc.
  *
  * A preloaded constructor cannot use setenv(): in bash it binds to bash's own function and has no effect, and
  * clearenv() frees a table that libc has grown while programs still walk it (both measured). So the strings and the
@@ -56,13 +56,12 @@ struct shim_table {
     char text[SHIM_TEXT_MAX];
 };
 
-/* Applies the plan to env, whose index is `index`, and returns the array that is the
- * environment from now on: env itself, or table->entry. NULL, with env unchanged, where
- * the table has too little room for the variables or for the text.
+/* Applies the plan to environ, whose index is `index`. From now on that is the same array, or table->entry. False, with
+ * the environment unchanged, where the table has too little room for the variables or for the text.
  *
- * Entries are always replaced in env, too: a musl program's main() reads the old array. env keeps its length, because
+ * Entries are always replaced in the old array, too: a musl program's main() reads it. It keeps its length, because
  * some programs (the Go runtime for one) find the auxiliary vector after its NULL. */
-char **shim_table_apply(struct shim_table *table, char **env, const struct rc_env *index, const struct rc_plan *plan);
+bool shim_table_apply(struct shim_table *table, const struct rc_env *index, const struct rc_plan *plan);
 
 /* Binds a launcher's worker to its own cores, without libc.
  *

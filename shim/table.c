@@ -72,20 +72,21 @@ static unsigned close_holes(char **entry, unsigned count)
     return left;
 }
 
-char **shim_table_apply(struct shim_table *table, char **env, const struct rc_env *index, const struct rc_plan *plan)
+bool shim_table_apply(struct shim_table *table, const struct rc_env *index, const struct rc_plan *plan)
 {
+    char **env = environ;
     char *string[RC_PLAN_MAX];
     unsigned place[RC_PLAN_MAX];
     unsigned count = index->count;
     unsigned dropped, reused = 0, added = 0;
 
     if (count > SHIM_TABLE_MAX || !write_strings(table, plan, string))
-        return NULL;
+        return false;
     dropped = find_places(table, index, plan, place);
     for (unsigned i = 0; i < plan->count; i++)
         added += string[i] && !place[i];
     if (count + added > SHIM_TABLE_MAX + dropped)
-        return NULL;
+        return false;
 
     /* from here on nothing can fail */
     for (unsigned i = 0; i < count; i++)
@@ -108,5 +109,7 @@ char **shim_table_apply(struct shim_table *table, char **env, const struct rc_en
     table->entry[count] = NULL;
     for (; reused < dropped; reused++)
         env[table->dropped[reused] - 1] = filler_entry(table);
-    return count == index->count ? env : table->entry;
+    if (count != index->count)
+        environ = table->entry;
+    return true;
 }

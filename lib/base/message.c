@@ -15,15 +15,13 @@ const struct rc_message_entry *rc_message_entry(enum rc_message_id id)
 
 const char *rc_level_name(enum rc_level level)
 {
-    switch (level) {
-    case RC_LEVEL_NOTE:
-        return "note";
-    case RC_LEVEL_WARNING:
-        return "warning";
-    case RC_LEVEL_ERROR:
-        break;
-    }
-    return "error";
+    static const char names[][8] = {
+        [RC_LEVEL_NOTE] = "note",
+        [RC_LEVEL_WARNING] = "warning",
+        [RC_LEVEL_ERROR] = "error",
+    };
+
+    return names[level];
 }
 
 const char *rc_message_line(struct rc_arena *arena, enum rc_level level, enum rc_message_id id, const char *text)

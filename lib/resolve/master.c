@@ -28,7 +28,10 @@ static uint16_t port_in(const uint64_t seed[2], uint32_t first, uint32_t last, u
     return (uint16_t)(first + each * ((seed[0] % slots * 61 + seed[1]) % slots));
 }
 
-uint16_t rc_masterport_compute(const uint64_t seed[2], uint16_t first, uint16_t last, bool *outside)
+/* The port that all tasks of a launch compute alike: in a window outside of first..last (the node's
+ * net.ipv4.ip_local_port_range, 0 if not known), in steps of four because Megatron uses the next two as well, and
+ * different for any two steps of one job. *outside tells whether such a window was found. */
+static uint16_t compute_port(const uint64_t seed[2], uint16_t first, uint16_t last, bool *outside)
 {
     *outside = true;
     for (size_t i = 0; i < sizeof(windows) / sizeof(*windows); i++)
@@ -97,8 +100,8 @@ static void masterport_find(const struct rc_context *context, struct rc_result *
         master->port = port_in(result->facts.port_seed, options->port_first, options->port_last, 1);
         master->port_source = "port=, as it was asked for";
     } else if (!master->port) {
-        master->port = rc_masterport_compute(result->facts.port_seed, context->local_port_first,
-                                             context->local_port_last, &outside);
+        master->port = compute_port(result->facts.port_seed, context->local_port_first, context->local_port_last,
+                                    &outside);
         master->port_source = "computed from the launch, the same in all its tasks";
     }
     master->launch_port = master->port;

@@ -79,8 +79,7 @@ void rc_plan_set_field(struct rc_result *result, struct rc_str name, enum rc_fie
 void rc_plan_unset_all(struct rc_result *result, const struct rc_str *names, size_t count, const char *reason)
 {
     for (size_t i = 0; i < count; i++)
-        if (rc_env_find(&result->env, names[i]).p)
-            rc_plan_unset(result, names[i], reason);
+        rc_plan_unset(result, names[i], reason);
 }
 
 bool rc_plan_has_room(const struct rc_result *result, size_t bytes)

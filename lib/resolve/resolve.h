@@ -30,11 +30,6 @@ void rc_result_refuse(struct rc_result *result, const char *reason);
 /* The variables that a known number of the identity comes from. */
 const char *rc_identity_source(const struct rc_result *result, enum rc_field field);
 
-/* The port that all tasks of a launch compute alike: in a window outside of first..last (the node's
- * net.ipv4.ip_local_port_range, 0 if not known), in steps of four because Megatron uses the next two as well, and
- * different for any two steps of one job. *outside tells whether such a window was found. */
-uint16_t rc_masterport_compute(const uint64_t seed[2], uint16_t first, uint16_t last, bool *outside);
-
 /* Whether the task sees other GPUs than its neighbours. */
 bool rc_task_gpus_are_bound(const struct rc_gpus *gpus);
 
