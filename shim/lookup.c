@@ -3,7 +3,6 @@
 
 #include <link.h>
 #include <netdb.h>
-#include <stddef.h>
 #include <sys/socket.h>
 
 #include "shim.h"

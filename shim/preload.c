@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "base/text.h"
 #include "effects/look.h"
 #include "effects/rank0.h"
 #include "launcher/hosts.h"
-#include "launcher/launcher.h"
 #include "resolve/options.h"
-#include "resolve/resolve.h"
 #include "shim.h"
 #include "system/node.h"
 #include "system/port.h"

@@ -2,11 +2,8 @@
 #include <elf.h>
 #include <poll.h>
 #include <stdalign.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <time.h>
 
-#include "base/text.h"
 #include "shim.h"
 #include "system/sys.h"
 

@@ -2,12 +2,7 @@
 /* shim.h - what the files of the libraries in users' programs share. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/cpuset.h"
-#include "base/env.h"
-#include "base/text.h"
 #include "resolve/resolve.h"
 
 extern char **environ;

@@ -2,9 +2,6 @@
 /* env.h - an index of an environment block, and the names of rollcall's own variables. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/text.h"
 
 /* An environment block that can be asked for names quickly.

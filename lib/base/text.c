@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/text.h"
 
-#include <stdarg.h>
-
 enum { QUOTE_LIMIT = 64 };
 
 struct rc_str rc_str(const char *cstring)

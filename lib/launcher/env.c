@@ -38,7 +38,6 @@
  */
 #include "base/netaddr.h"
 #include "launcher/hosts.h"
-#include "launcher/launcher.h"
 #include "launcher/layout.h"
 
 static bool refuse_half(struct rc_reader *reader, const char *what)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/text.h"
 #include "launcher/launcher.h"
 
 enum { RUN_ID_MAX = 255 };

@@ -2,7 +2,6 @@
 /* families.h - what launcher families share, and the parsers of theirs that a test calls. */
 #pragma once
 
-#include "base/env.h"
 #include "launcher/hosts.h"
 #include "launcher/launcher.h"
 

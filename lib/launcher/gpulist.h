@@ -4,7 +4,6 @@
 #pragma once
 
 #include "base/env.h"
-#include "base/text.h"
 
 enum rc_gpu_list_index {
 #define ROLLCALL_GPU_LIST(id, vendor, name) RC_GPU_LIST_##id,

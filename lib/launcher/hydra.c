@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/families.h"
-#include "launcher/hosts.h"
-#include "launcher/launcher.h"
 #include "launcher/layout.h"
 
 /* A task that Hydra started: mpiexec of MPICH, Intel MPI and MVAPICH, or one that sets the same.

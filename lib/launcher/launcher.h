@@ -2,9 +2,7 @@
 /* launcher.h - what a launcher says about one process, how it is read, and what each launcher is like. */
 #pragma once
 
-#include "base/env.h"
 #include "base/message.h"
-#include "base/text.h"
 #include "launcher/stamp.h"
 
 /* A number and the variable that it came from (for explain). */

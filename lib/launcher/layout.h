@@ -2,7 +2,6 @@
 /* layout.h - how many tasks each node has: even layouts, lists of tasks, maps of tasks. */
 #pragma once
 
-#include "base/text.h"
 #include "launcher/launcher.h"
 
 /* Nodes by number, with the tasks on each: "2-3x8,0" is 8 tasks on each of the nodes 2 and 3, and 1 on node 0.

@@ -22,8 +22,6 @@
  * setup_child; openpmix v5.0 src/mca/pmdl/ompi/pmdl_ompi.c. */
 #include "base/netaddr.h"
 #include "launcher/families.h"
-#include "launcher/hosts.h"
-#include "launcher/launcher.h"
 #include "launcher/layout.h"
 
 /* Bytes of a server's answer read before a large uneven job is given up. */

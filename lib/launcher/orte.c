@@ -4,7 +4,6 @@
  * ORTE exports its mapping where it was given, but by node from a file of parameters it does not: rc_orte_place. */
 #include "base/netaddr.h"
 #include "launcher/families.h"
-#include "launcher/hosts.h"
 #include "launcher/layout.h"
 
 /* mpirun exports its --map-by, --rank-by and (deprecated) --bynode as it exports any parameter. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/families.h"
-#include "launcher/launcher.h"
 #include "launcher/layout.h"
 
 /* The file that tells Cray's PMI where each task of an application runs.

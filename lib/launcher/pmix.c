@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/families.h"
-#include "launcher/launcher.h"
 #include "launcher/layout.h"
 
 /* What a launcher's PMIx server says of the job, where its variables do not say enough.

@@ -5,10 +5,7 @@
  * above SLURM_MAX_NORMAL_STEP_ID (0xfffffff0, slurm.h). */
 #include "launcher/families.h"
 #include "launcher/gpulist.h"
-#include "launcher/hosts.h"
-#include "launcher/launcher.h"
 #include "launcher/layout.h"
-#include "launcher/stamp.h"
 
 enum { JOB_ID_MAX = 0x7fffffff };
 static const uint32_t step_id_max = 0xfffffff0u - 1;

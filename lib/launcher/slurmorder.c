@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* slurmorder.c - on which node of a step RANK 0 is, and in which order the nodes have their ranks. */
-#include "base/env.h"
 #include "launcher/families.h"
-#include "launcher/hosts.h"
 #include "launcher/layout.h"
 
 /* The components of a heterogeneous job (srun A : B) and their nodes, as Slurm's variables have them. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/command.h"
 
-#include <stddef.h>
-
 static bool is_operator(char c)
 {
     return c == ';' || c == '&' || c == '|' || c == '(' || c == ')' || c == '\n';

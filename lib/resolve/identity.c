@@ -2,7 +2,6 @@
 #include "resolve/steps.h"
 
 #include "launcher/hosts.h"
-#include "launcher/launcher.h"
 #include "resolve/pins.h"
 #include "resolve/resolve.h"
 

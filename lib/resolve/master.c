@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/steps.h"
 
-#include "base/netaddr.h"
 #include "launcher/hosts.h"
 #include "resolve/options.h"
 #include "resolve/resolve.h"

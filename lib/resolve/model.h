@@ -2,13 +2,9 @@
 /* model.h - what rc_resolve is given and what it leaves: all structs and enums of the steps, and no function. */
 #pragma once
 
-#include "base/env.h"
-#include "base/message.h"
 #include "base/netaddr.h"
-#include "base/text.h"
 #include "launcher/gpulist.h"
 #include "launcher/launcher.h"
-#include "launcher/stamp.h"
 
 #define RC_REVERSE_LIBRARY "librollcall-lookup.so"
 

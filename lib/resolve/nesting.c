@@ -18,8 +18,6 @@
  */
 #include "resolve/steps.h"
 
-#include "launcher/launcher.h"
-
 /* A family that has something to say, and what. */
 struct candidate {
     unsigned index;

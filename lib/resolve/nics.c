@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/pairs.h"
 #include "resolve/pins.h"
 #include "resolve/resolve.h"
 #include "resolve/steps.h"

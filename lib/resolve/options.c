@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/options.h"
 
-#include "base/netaddr.h"
-#include "base/text.h"
 #include "launcher/hosts.h"
 
 enum { NPROC_MAX = 4096, PORT_MIN = 1024 };

@@ -2,7 +2,6 @@
 #include "resolve/pins.h"
 
 #include "base/cpuset.h"
-#include "base/pairs.h"
 #include "resolve/options.h"
 #include "resolve/steps.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/steps.h"
 
-#include "launcher/launcher.h"
 #include "resolve/options.h"
 
 /* Variables that one framework alone reads, where it would go wrong without. Only what cures something that a test

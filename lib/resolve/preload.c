@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "launcher/stamp.h"
 #include "resolve/command.h"
 #include "resolve/resolve.h"
 #include "resolve/steps.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/resolve.h"
 
-#include "launcher/launcher.h"
 #include "resolve/command.h"
 #include "resolve/options.h"
 #include "resolve/pins.h"

@@ -3,7 +3,6 @@
  * why. */
 #pragma once
 
-#include "base/env.h"
 #include "resolve/model.h"
 
 /* Who is this process? */
