@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 
 #include "rendezvous/client.h"
-#include "rendezvous/server.h"
 
 enum { LONG = 600 /* seconds that nothing here needs */ };
 

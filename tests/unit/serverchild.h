@@ -2,12 +2,10 @@
 /* serverchild.h - a real server in a process of its own, for the tests of those who connect to it. */
 #pragma once
 
-#include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
 #include "rendezvous/server.h"
-#include "rendezvous/wire.h"
 #include "unit.h"
 
 #define SERVER_TOKEN "0123456789abcdef0123456789abcdef"

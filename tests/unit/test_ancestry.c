@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The program of a command line, as /proc and a recording show it, and whose task is below it. */
-#include "launcher/launcher.h"
 #include "resolve/resolve.h"
 #include "unit.h"
 

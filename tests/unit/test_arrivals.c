@@ -2,11 +2,9 @@
 /* Who has reached init_process_group: what counts as an arrival, what is said when, and a real server in a child. */
 #include "config.h"
 
-#include "rendezvous/server.h"
 #include "serverchild.h"
 
 #include "rendezvous/client.h"
-#include "rendezvous/wire.h"
 
 enum { LONG = 60000 }; /* milliseconds that nothing here needs */
 

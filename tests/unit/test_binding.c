@@ -4,7 +4,6 @@
 #include "effects/binding.h"
 #include "unit.h"
 
-#include "launcher/launcher.h"
 #include "system/node.h"
 
 static const struct {

@@ -9,7 +9,6 @@
 #include "libexec/exchange/exchange.h"
 #include "rendezvous/client.h"
 #include "rendezvous/session.h"
-#include "roll/roll.h"
 #include "serverchild.h"
 
 #define TOKEN SERVER_TOKEN

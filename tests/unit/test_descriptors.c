@@ -10,7 +10,6 @@
 #include <sys/syscall.h>
 
 #include "rendezvous/client.h"
-#include "rendezvous/wire.h"
 
 enum {
     CLIENTS = 40,    /* ten times as many as */

@@ -2,7 +2,6 @@
 /* Which GPUs a node's tasks use: of variables as Slurm writes them (22.05 and 26.05, recorded), and of a folder as
  * the NVIDIA driver has one. */
 #include "inventorytree.h"
-#include "launcher/launcher.h"
 #include "resolve/steps.h"
 #include "roll/entry.h"
 #include "system/gpufiles.h"

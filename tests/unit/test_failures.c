@@ -2,7 +2,6 @@
 /* Which process of a step failed first: what is taken, what is said and when, and a real server in a child. */
 #include "config.h"
 
-#include "rendezvous/server.h"
 #include "serverchild.h"
 
 #define RANK_3 "raised=1\ntask=3\nrank=3\nsize=4\nhost=n2\nerror=RuntimeError: of rank 3\n"

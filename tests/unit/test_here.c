@@ -7,8 +7,6 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "launcher/launcher.h"
-
 /* Two launchers in one environment: the core has to ask for the processes. */
 #define BOTH                                                                                                       \
     "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2 "     \

@@ -3,9 +3,6 @@
 #include "launcher/hosts.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { LINES = RC_HOSTFILE_LINES, PAIRS = RC_HOSTFILE_PAIRS };
 
 #define LABEL63 "abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz0"

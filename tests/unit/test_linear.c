@@ -4,8 +4,6 @@
  * Cost is counted, not timed: the core is compiled once more so that each of its basic blocks calls the counter below
  * (-fsanitize-coverage=trace-pc). The counts are the same on a slow, a busy and a fast machine.
  */
-#include "base/env.h"
-#include "base/text.h"
 #include "launcher/hosts.h"
 #include "launcher/layout.h"
 #include "resolve/options.h"

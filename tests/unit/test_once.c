@@ -5,7 +5,6 @@
 
 #include <linux/futex.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whose GPU is whose: by variables as Slurm writes them (22.05, 24.11 and 26.05, recorded), and by device files. */
-#include "launcher/launcher.h"
 #include "resolve/resolve.h"
 #include "resolve/steps.h"
 #include "unit.h"
