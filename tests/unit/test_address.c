@@ -2,6 +2,7 @@
 /* addr=: the three kinds, the names that a suffix makes, and what becomes of the plan. */
 #include "resolve/options.h"
 #include "resolve/resolve.h"
+#include "resolve/steps.h"
 #include "unit.h"
 
 static const struct {
@@ -122,18 +123,12 @@ static void resolve(const char *addr, const char *const *more, struct rc_result 
     assert_int_equal(rc_resolve(&context, result), RC_RESOLVED);
 }
 
-/* The last entry of a name, which is what counts. */
-static const struct rc_plan_entry *entry_of(const struct rc_result *result, const char *name)
+static const struct rc_plan_entry *entry_of(struct rc_result *result, const char *name)
 {
-    const struct rc_plan_entry *found = NULL;
-
-    for (unsigned i = 0; i < result->plan.count; i++)
-        if (!strcmp(result->plan.entry[i].name.p, name))
-            found = &result->plan.entry[i];
-    return found;
+    return rc_plan_find(&result->plan, rc_str(name));
 }
 
-static void expect(const struct rc_result *result, const char *name, enum rc_action action, const char *value)
+static void expect(struct rc_result *result, const char *name, enum rc_action action, const char *value)
 {
     const struct rc_plan_entry *entry = entry_of(result, name);
 

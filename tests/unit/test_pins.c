@@ -3,6 +3,7 @@
 #include "resolve/options.h"
 #include "resolve/pins.h"
 #include "resolve/resolve.h"
+#include "resolve/steps.h"
 #include "unit.h"
 
 #define TWO                                                        \
@@ -74,12 +75,19 @@ static void be_given(const char **env, size_t room, const char *more)
     env[count] = NULL;
 }
 
-static struct rc_str planned(const struct rc_result *result, const char *name)
+static bool is_planned(struct rc_result *result, const char *name)
 {
-    for (unsigned i = 0; i < result->plan.count; i++)
-        if (rc_str_is(result->plan.entry[i].name, name) && result->plan.entry[i].action == RC_SET)
-            return rc_str(result->plan.entry[i].value);
-    return RC_ABSENT;
+    const struct rc_plan_entry *entry = rc_plan_find(&result->plan, rc_str(name));
+
+    return entry && entry->action == RC_SET;
+}
+
+/* NULL: it is not set. */
+static void expect_planned(struct rc_result *result, const char *name, const char *value)
+{
+    assert_int_equal(is_planned(result, name), value != NULL);
+    if (value)
+        assert_string_equal(rc_plan_find(&result->plan, rc_str(name))->value, value);
 }
 
 static const struct {
@@ -114,12 +122,8 @@ UNIT_ROWS(plans_variables, "pins plan", plans)
     assert_true(rc_pins_read(RC_STR(TWO), &pins));
     assert_true(rc_options_parse(row->input, "--ddp", &context.options, &messages));
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
-    assert_int_equal(planned(&result, "OMP_NUM_THREADS").p != NULL, row->threads != NULL);
-    if (row->threads)
-        assert_true(rc_str_is(planned(&result, "OMP_NUM_THREADS"), row->threads));
-    assert_int_equal(planned(&result, RC_PINS).p != NULL, row->list != NULL);
-    if (row->list)
-        assert_true(rc_str_is(planned(&result, RC_PINS), row->list));
+    expect_planned(&result, "OMP_NUM_THREADS", row->threads);
+    expect_planned(&result, RC_PINS, row->list);
 }
 
 /* Two workers whose list, with the NUL after it, is so long. */
@@ -145,7 +149,7 @@ static bool has_room_for(size_t length)
     be_given(env, UNIT_COUNT(env), NULL);
     assert_true(rc_pins_read(rc_str(text), &pins));
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
-    return planned(&result, RC_PINS).p != NULL;
+    return is_planned(&result, RC_PINS);
 }
 
 UNIT_TEST(limits_list, "the list of the workers' cores has room for 4096 bytes")
@@ -198,10 +202,8 @@ static void plans_library(const struct preload_row *row)
     assert_true(rc_pins_read(RC_STR(TWO), &pins));
     assert_true(rc_options_parse(row->input, "--ddp", &context.options, &messages));
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
-    assert_int_equal(planned(&result, "LD_PRELOAD").p != NULL, row->list != NULL);
-    if (row->list)
-        assert_true(rc_str_is(planned(&result, "LD_PRELOAD"), row->list));
-    assert_int_equal(planned(&result, RC_PINS).p != NULL, row->list != NULL);
+    expect_planned(&result, "LD_PRELOAD", row->list);
+    assert_int_equal(is_planned(&result, RC_PINS), row->list != NULL);
     for (unsigned i = 0; i < result.messages.count; i++)
         said = said || (row->said && result.messages.list[i].id == row->said);
     assert_int_equal(said, row->said != 0);

@@ -3,6 +3,7 @@
 #include "resolve/command.h"
 #include "resolve/options.h"
 #include "resolve/resolve.h"
+#include "resolve/steps.h"
 #include "unit.h"
 
 /* One of two tasks of srun's, each alone on its node. */
@@ -23,14 +24,6 @@ struct row {
     const char *why;
 };
 
-static const struct rc_plan_entry *planned(const struct rc_plan *plan, struct rc_str name)
-{
-    for (unsigned i = 0; i < plan->count; i++)
-        if (rc_str_eq(plan->entry[i].name, name))
-            return &plan->entry[i];
-    return NULL;
-}
-
 static bool is_said(const struct rc_messages *messages, const char *id)
 {
     for (unsigned i = 0; i < messages->count; i++)
@@ -39,12 +32,12 @@ static bool is_said(const struct rc_messages *messages, const char *id)
     return false;
 }
 
-static void expect_entry(const struct rc_result *result, const char *word)
+static void expect_entry(struct rc_result *result, const char *word)
 {
     const bool is_set = !strchr("-+!", word[0]);
     struct rc_str value;
     struct rc_str name = rc_str_split(rc_str(is_set ? word : word + 1), '=', &value);
-    const struct rc_plan_entry *entry = planned(&result->plan, name);
+    const struct rc_plan_entry *entry = rc_plan_find(&result->plan, name);
 
     if (word[0] == '!') {
         if (entry)
@@ -59,7 +52,7 @@ static void expect_entry(const struct rc_result *result, const char *word)
 }
 
 /* Each entry that is named, and all messages but notes. */
-static void expect(const struct rc_result *result, const char *expected)
+static void expect(struct rc_result *result, const char *expected)
 {
     const char *words[24];
 

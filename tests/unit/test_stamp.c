@@ -3,6 +3,7 @@
 #include "launcher/stamp.h"
 
 #include "resolve/resolve.h"
+#include "resolve/steps.h"
 #include "unit.h"
 
 #define TOLD(...)                   \
@@ -133,23 +134,17 @@ UNIT_TEST(told_port, "the port that was told")
     static const char *const env[] = { STEP, "ROLLCALL_SCOPE=slurm:42.0/0/worker/29512 =0/2/0/2/0", "MASTER_PORT=29999",
                                        NULL };
     struct rc_context context = { .env = env, .ignore_stamp = true };
-    bool seen = false;
+    const struct rc_plan_entry *entry;
 
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
-    for (unsigned i = 0; i < result.plan.count; i++) {
-        const struct rc_plan_entry *entry = &result.plan.entry[i];
-
-        if (rc_str_is(entry->name, "MASTER_PORT")) {
-            assert_string_equal(entry->value, "29999");
-            assert_string_equal(entry->reason, "set since; all tasks were told 29512");
-        }
-        if (rc_str_is(entry->name, "ROLLCALL_SCOPE")) {
-            assert_string_equal(entry->value, "slurm:42.0/0/worker/29512 =0/2/0/2/0");
-            assert_false(entry->changes);
-            seen = true;
-        }
-    }
-    assert_true(seen);
+    entry = rc_plan_find(&result.plan, RC_STR("MASTER_PORT"));
+    assert_non_null(entry);
+    assert_string_equal(entry->value, "29999");
+    assert_string_equal(entry->reason, "set since; all tasks were told 29512");
+    entry = rc_plan_find(&result.plan, RC_STR("ROLLCALL_SCOPE"));
+    assert_non_null(entry);
+    assert_string_equal(entry->value, "slurm:42.0/0/worker/29512 =0/2/0/2/0");
+    assert_false(entry->changes);
 }
 
 #define RANKS " WORLD_SIZE=2 LOCAL_RANK=0"
@@ -188,7 +183,7 @@ UNIT_ROWS(changed_since, "a stamp beside what was set since:", changes)
     const char *ancestors[4];
     struct rc_here here = { .look = look };
     struct rc_context context = { .env = env, .here = &here, .called = row->called };
-    const char *rank = NULL;
+    const struct rc_plan_entry *rank;
 
     unit_words(row->input.p, env + 13, UNIT_COUNT(env) - 13);
     unit_words(row->ancestors, ancestors, UNIT_COUNT(ancestors));
@@ -199,11 +194,9 @@ UNIT_ROWS(changed_since, "a stamp beside what was set since:", changes)
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
     assert_true(result.stamped);
     assert_int_equal(here.learned, here.ancestor_count && rc_str_starts(row->input, "RANK=") ? RC_LEARN_ANCESTORS : 0);
-    for (unsigned i = 0; i < result.plan.count; i++)
-        if (rc_str_is(result.plan.entry[i].name, "RANK"))
-            rank = result.plan.entry[i].value;
+    rank = rc_plan_find(&result.plan, RC_STR("RANK"));
     assert_int_equal(rank != NULL, row->rank != NULL);
-    assert_true(!rank || !strcmp(rank, row->rank));
+    assert_true(!rank || !strcmp(rank->value, row->rank));
     assert_int_equal(result.plan.count, rank ? 6 : 0);
 }
 

@@ -2,6 +2,7 @@
 /* Which GPUs a task sees: every way in which Slurm and others hand them out, by more, as many and fewer tasks. */
 #include "resolve/options.h"
 #include "resolve/resolve.h"
+#include "resolve/steps.h"
 #include "unit.h"
 
 #define ALL4                    "CUDA_VISIBLE_DEVICES=0,1,2,3 SLURM_GPUS_ON_NODE=4 SLURM_STEP_GPUS=0,1,2,3 "
@@ -326,7 +327,7 @@ UNIT_TEST(of_interactive_jobs, "an interactive job's name does not keep Lightnin
     for (size_t i = 0; i < UNIT_COUNT(jobs); i++) {
         const char *env[18];
         struct rc_context context = { .env = env, .pid = 7 };
-        const char *shown = NULL;
+        const struct rc_plan_entry *entry;
 
         unit_words("SLURM_JOB_ID=1 SLURM_STEP_ID=0 SLURM_PROCID=1 SLURM_LOCALID=1 SLURM_NODEID=0 SLURM_GTIDS=0,1 "
                    "SLURM_STEP_NUM_TASKS=2 SLURM_NTASKS=2 SLURM_STEP_NUM_NODES=1 SLURM_NNODES=1 "
@@ -336,14 +337,11 @@ UNIT_TEST(of_interactive_jobs, "an interactive job's name does not keep Lightnin
         env[15] = jobs[i].kept;
         env[16] = NULL;
         assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
-        for (unsigned k = 0; k < result.plan.count; k++)
-            if (rc_str_is(result.plan.entry[k].name, "SLURM_JOB_NAME"))
-                shown = result.plan.entry[k].value;
+        entry = rc_plan_find(&result.plan, RC_STR("SLURM_JOB_NAME"));
         assert_non_null(result.gpus.why);
-        if (jobs[i].shown)
-            assert_string_equal(shown, jobs[i].shown);
-        else
-            assert_null(shown);
+        assert_int_equal(entry != NULL, jobs[i].shown != NULL);
+        if (entry)
+            assert_string_equal(entry->value, jobs[i].shown);
     }
 }
 
