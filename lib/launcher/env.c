@@ -5,32 +5,25 @@
  * is there is ever changed to another. Two things can be done for such a process: say that half of an identity is
  * missing, and complete a whole one by what follows from it.
  *
- * A bare pair of RANK and WORLD_SIZE is ambiguous. To env:// it counts processes; Vertex AI and half of what
- * Kubeflow sets mean nodes, and a script that starts a worker a GPU may mean either. A guess would be right for one of
- * them and start a wrong number of workers, or none that ever meet, for the other. LOCAL_RANK tells: only processes
- * have one.
+ * A bare pair of RANK and WORLD_SIZE is ambiguous. To env:// it counts processes; Vertex AI and half of what Kubeflow
+ * sets mean nodes, and a script that starts a worker a GPU may mean either. A guess would be right for one of them and
+ * start a wrong number of workers, or none that ever meet, for the other. LOCAL_RANK tells: only processes have one.
  *
  * The rule, in this order (empty counts as absent; numbers are plain decimals):
- * 1. ABSENT: LOCAL_RANK, RANK and TORCHELASTIC_RUN_ID are all there (a child of
- *    torchrun); ROLLCALL_SCOPE is there and is not env's for this very RANK
- *    (rollcall's own exports, or what something further inside made of them).
- * 2. HALF, RC117: one of RANK and WORLD_SIZE is missing; one of RANK,
- *    WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE is no number (up to 16777216;
- *    sizes from 1); RANK is not below WORLD_SIZE; LOCAL_RANK is not below
- *    LOCAL_WORLD_SIZE or is above RANK; LOCAL_WORLD_SIZE is above WORLD_SIZE.
+ * 1. ABSENT: LOCAL_RANK, RANK and TORCHELASTIC_RUN_ID are all there (a child of torchrun); ROLLCALL_SCOPE is there and
+ *    is not env's for this very RANK (rollcall's own exports, or what something further inside made of them).
+ * 2. HALF, RC117: one of RANK and WORLD_SIZE is missing; one of RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE is no
+ *    number (up to 16777216; sizes from 1); RANK is not below WORLD_SIZE; LOCAL_RANK is not below LOCAL_WORLD_SIZE or
+ *    is above RANK; LOCAL_WORLD_SIZE is above WORLD_SIZE.
  * 3. WORLD_SIZE 1 is one process: local rank 0 of 1, one node.
- * 4. HALF, RC118: no LOCAL_RANK; or no MASTER_PORT, because no launch is named
- *    that a port could follow from. HALF, RC117: MASTER_PORT is no port, or
- *    MASTER_ADDR no word of printable ASCII without comma and slash.
- * 5. On one node are those with LOCAL_WORLD_SIZE = WORLD_SIZE, and without
- *    LOCAL_WORLD_SIZE those with a loopback address in MASTER_ADDR
- *    (rc_host_is_loopback), which no other node could use: then it is WORLD_SIZE.
- *    HALF, RC117, if LOCAL_RANK is not RANK there, or if MASTER_ADDR is a
- *    loopback address on several nodes.
- * 6. On several nodes it takes LOCAL_WORLD_SIZE, NODE_RANK or GROUP_RANK,
- *    GROUP_WORLD_SIZE or NNODES, and MASTER_ADDR: else HALF, RC118. HALF, RC117,
- *    if one of them is no number, if the node is not below the number of nodes
- *    or above RANK, or if there are more nodes than can have a process.
+ * 4. HALF, RC118: no LOCAL_RANK; or no MASTER_PORT, because no launch is named that a port could follow from. HALF,
+ *    RC117: MASTER_PORT is no port, or MASTER_ADDR no word of printable ASCII without comma and slash.
+ * 5. On one node are those with LOCAL_WORLD_SIZE = WORLD_SIZE, and without LOCAL_WORLD_SIZE those with a loopback
+ *    address in MASTER_ADDR (rc_host_is_loopback), which no other node could use: then it is WORLD_SIZE. HALF, RC117,
+ *    if LOCAL_RANK is not RANK there, or if MASTER_ADDR is a loopback address on several nodes.
+ * 6. On several nodes it takes LOCAL_WORLD_SIZE, NODE_RANK or GROUP_RANK, GROUP_WORLD_SIZE or NNODES, and MASTER_ADDR:
+ *    else HALF, RC118. HALF, RC117, if one of them is no number, if the node is not below the number of nodes or above
+ *    RANK, or if there are more nodes than can have a process.
  * 7. Else TASK. GPUs are not counted: the user has decided on the processes.
  *
  * DeepSpeed's launcher numbers its workers so, with LOCAL_SIZE, CROSS_RANK and CROSS_SIZE for the node's names

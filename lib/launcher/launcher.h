@@ -243,17 +243,13 @@ struct rc_str rc_ancestor_option(struct rc_str cmdline, const char *option);
  * const struct rc_launcher rc_launcher_NAME
  *
  * enum rc_claim rc_NAME_recognise(reader, facts)
- *     Which launch this is and which of its tasks: facts->scope, run_id,
- *     port_seed (rc_facts_name) and the rank. It is kept short: nearly every
- *     process carries the stamp of its own task, and needs no more than this.
- *     It changes the facts, reader->why and messages alone, and may be
- *     called twice. RC_CLAIM_ABSENT also where another family's launcher has
- *     set the variables (PMIx's in a task of mpirun): two claims mean two
- *     launchers, one inside the other.
+ *     Which launch this is and which of its tasks: facts->scope, run_id, port_seed (rc_facts_name) and the rank. It is
+ *     kept short: nearly every process carries the stamp of its own task, and needs no more than this. It changes the
+ *     facts, reader->why and messages alone, and may be called twice. RC_CLAIM_ABSENT also where another family's
+ *     launcher has set the variables (PMIx's in a task of mpirun): two claims mean two launchers, one inside the other.
  *
  * bool rc_NAME_read(reader, facts)
- *     All the rest, into facts that recognise has filled. False, with a
- *     message, where the values are contradictory.
+ *     All the rest, into facts that recognise has filled. False, with a message, where the values are contradictory.
  */
 
 #define ROLLCALL_MARKER(name, variable)

@@ -130,9 +130,8 @@ const struct rc_launcher rc_launcher_lsf = {
  * - OpenPBS writes PBS_TASKNUM as 1 there and as eight hexadecimal digits into a
  *   task, a number that tells tasks apart but does not count them;
  * - Torque gives a task, and only that, PBS_VNODENUM, the place of its slot.
- * Which other tasks were started, PBS does not say: pbsdsh starts one for each
- * line of PBS_NODEFILE, with -u one a host, with -n a single one. Only where
- * each host has one line these are the same, and the task's number is its node's.
+ * Which other tasks were started, PBS does not say: pbsdsh starts one for each line of PBS_NODEFILE, with -u one a
+ * host, with -n a single one. Only where each host has one line these are the same, and a task's number is its node's.
  *
  * The rule:
  * - one task a node: rank = node rank = PBS_NODENUM, local rank 0 of 1;

@@ -2,13 +2,12 @@
 /* nesting.c - whose task is this? Several launchers' variables may stand in one environment.
  *
  * In this order:
- * 1. a family that proves that none can be further inside (Slurm wrote this
- *    very process's id into SLURM_TASK_PID, and this node's name beside it);
- * 2. the stamp: of two launchers the one that an outer rollcall did not know of
- *    when it wrote its stamp was started later (of several such ones rule 3
- *    decides);
- * 3. the nearest process that this one descends from and that starts tasks
- *    (orted, hydra_pmi_proxy, slurmstepd, ...), where the caller has looked;
+ * 1. a family that proves that none can be further inside (Slurm wrote this very process's id into SLURM_TASK_PID, and
+ *    this node's name beside it);
+ * 2. the stamp: of two launchers the one that an outer rollcall did not know of when it wrote its stamp was started
+ *    later (of several such ones rule 3 decides);
+ * 3. the nearest process that this one descends from and that starts tasks (orted, hydra_pmi_proxy, slurmstepd, ...),
+ *    where the caller has looked;
  * 4. the order of the registry, and RC126 says that it was one.
  * Where it is none of Slurm's but is in a job of Slurm's, and the stamp does not know that job, it has to descend from
  * a process of its launcher before a batch script's slurmstepd: a script that a task gave to sbatch has all that the
