@@ -223,26 +223,15 @@ def torchrun(rng, layout):
 # Platforms that start one command on each node
 
 
-def addresses(layout):
-    return [f"10.128.{node // 250}.{node % 250 + 2}" for node in range(len(layout.hosts))]
-
-
-def by_address(layout, variables, run_id, port=None):
-    """Launches whose nodes are known by their addresses alone; port is the platform's own."""
-    layout.hosts = layout.job_hosts = addresses(layout)
-    result = written(layout, lambda node, local, rank: {name: str(value) for name, value in variables(node).items()},
-                     run_id=run_id)
-    result.port = port
-    return result
-
-
 def runpod(rng, layout):
-    port = str(rng.choice((29400, 29500)))
-    return by_address(layout, lambda node: {
-        "NODE_RANK": node, "NUM_NODES": len(layout.hosts), "NUM_TRAINERS": layout.gpus or 0, "MASTER_PORT": port,
-        "PRIMARY_ADDR": layout.hosts[0], "MASTER_ADDR": layout.hosts[0], "PRIMARY_PORT": port, "NODE_ADDR": layout.hosts[node],
-        "WORLD_SIZE": len(layout.hosts) * (layout.gpus or 0), "RUNPOD_POD_ID": f"pod{node}", "HOST_NODE_ADDR": f"{layout.hosts[0]}:{port}",
-    }, layout.hosts[0] if layout.hosts[0].startswith("10.") else addresses(layout)[0], port)
+    port, gpus, count = str(rng.choice((29400, 29500))), layout.gpus or 0, len(layout.hosts)
+    layout.hosts = layout.job_hosts = [f"10.128.0.{node + 2}" for node in range(count)]  # known by addresses alone
+    first = layout.hosts[0]
+    return written(layout, lambda node, local, rank: {
+        "NODE_RANK": str(node), "NUM_NODES": str(count), "NUM_TRAINERS": str(gpus), "MASTER_PORT": port,
+        "PRIMARY_ADDR": first, "MASTER_ADDR": first, "PRIMARY_PORT": port, "NODE_ADDR": layout.hosts[node],
+        "WORLD_SIZE": str(count * gpus), "RUNPOD_POD_ID": f"pod{node}", "HOST_NODE_ADDR": f"{first}:{port}",
+    }, run_id=first, port=port)
 
 
 NODE_PLATFORMS = {"runpod": runpod}

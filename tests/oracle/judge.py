@@ -101,19 +101,18 @@ def task_by_task(launch, answers, after, expected):
         for name in then.keys() - {"PET_SIGNALS_TO_HANDLE"}:  # how torchrun takes a signal is not whom it starts
             assert not name.startswith(want.absent_prefixes or "\0"), f"{who}: {name} is still there"
         assert then["MASTER_ADDR"] in want.master, f"{who}: MASTER_ADDR={then['MASTER_ADDR']}, not {want.master}"
-        addr, port = then["MASTER_ADDR"], int(then["MASTER_PORT"]) + 1
-        coordinator = None if port > 65535 else f"[{addr}]:{port}" if ":" in addr else f"{addr}:{port}"
+        port = int(then["MASTER_PORT"])
+        host = f"[{then['MASTER_ADDR']}]" if ":" in then["MASTER_ADDR"] else then["MASTER_ADDR"]
+        coordinator = f"{host}:{port + 1}" if port < 65535 else None
         assert then.get("JAX_COORDINATOR_ADDRESS") == coordinator, f"{who}: {then.get('JAX_COORDINATOR_ADDRESS')}"
-        endpoint = f"{addr if ':' not in addr else '[' + addr + ']'}:{then['MASTER_PORT']}"
         words = launch.argv or [""]
         if expected.mode == "launcher" and words[0] == "accelerate" and not any(w.startswith("--") for w in words):
-            assert then.get("PET_RDZV_ENDPOINT") == endpoint, f"{who}: {then.get('PET_RDZV_ENDPOINT')}"
+            assert then.get("PET_RDZV_ENDPOINT") == f"{host}:{port}", f"{who}: {then.get('PET_RDZV_ENDPOINT')}"
         else:
             assert "PET_RDZV_ENDPOINT" not in then, f"{who}: an endpoint for {launch.argv}"
         if expected.mode == "launcher":
             assert then["PET_MASTER_ADDR"] == then["MASTER_ADDR"] and then["PET_MASTER_PORT"] == then["MASTER_PORT"]
         if want.port_free:
-            port = int(then["MASTER_PORT"])
             assert 1024 <= port <= 65532
             for extra in range(3):  # Megatron takes the next two as well
                 assert port + extra not in oracle.window(launch.ports), f"{who}: port {port} is in the local range"
@@ -133,7 +132,6 @@ def task_by_task(launch, answers, after, expected):
             else:
                 assert name not in then and name.startswith(("PET_", "TORCHELASTIC_", "GROUP_WORLD_SIZE")), \
                     f"{who}: {name} changed from {task.env.get(name)} to {then.get(name)}"
-    return
 
 
 def judge(launch, answers):

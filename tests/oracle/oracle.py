@@ -13,9 +13,6 @@ LAUNCHER = ("MASTER_ADDR", "MASTER_PORT", "NODE_RANK", "PET_NNODES", "PET_NODE_R
             "PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_RDZV_ID", "PET_RDZV_CONF")
 NOT_IN_LAUNCHER = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "TORCHELASTIC_RUN_ID")
 LOOPBACK = ("localhost", "::1", "0.0.0.0", "::", "LocalHost")
-# What frameworks read of Slurm, and the value that it must have where it is there and wrong.
-REPAIRED = ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NNODES",
-            "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NUM_NODES", "SLURM_NTASKS_PER_NODE")
 STAMP = "ROLLCALL_SCOPE"
 DAEMONS = ("orted", "prted", "hydra_pmi_proxy", "hydra_bstrap_proxy", "pmi_proxy")
 
@@ -114,7 +111,7 @@ def good_port(text):
     return text.isascii() and text.isdigit() and text == str(int(text)) and 1024 <= int(text) <= 65535
 
 
-def master_of(launch, host, addresses):
+def master_of(launch, host):
     """Which MASTER_ADDR and MASTER_PORT of the user's can work, and what is said of those that can't."""
     user, layout, messages = launch.user, launch.layout, set()
     addr = user.get("MASTER_ADDR") or None
@@ -168,7 +165,7 @@ def expect(launch):
     first = layout.where[0]  # RANK 0 is the launcher's rank 0 in both orders
     host = layout.hosts[first]
     addresses = launch.facts.get("addresses", {}).get(host, set())
-    addr, port, messages = master_of(launch, host, addresses)
+    addr, port, messages = master_of(launch, host)
     if not launch.told and not addr:
         return Expected("contradiction", "none", messages={"RC404"})
     even = len(set(counts)) == 1
