@@ -9,7 +9,6 @@ cross=${ROLLCALL_CROSS:-$top/build/cross}
 machines=(aarch64)
 # Each of the others, and the rest of aarch64, is a build more.
 [ "${ROLLCALL_ALL:-no}" = no ] || machines+=(powerpc64le riscv64)
-rank_0=(SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_GTIDS=0,1)
 
 setup_file()
 {
@@ -150,23 +149,6 @@ shim_of()
         [ -z "$output" ]
         [[ $stderr == "rollcall: error RC405: port $port of "* ]]
     done
-}
-
-# beside_stranger PORT COMMAND...: while another program listens there
-beside_stranger()
-{
-    local port=$1 status=0
-    shift
-    coproc python3 -c '
-import socket, sys
-listener = socket.create_server(("", int(sys.argv[1])))
-print("listening", flush=True)
-sys.stdin.read()' "$port" 3>&-
-    read -r _ <&"${COPROC[0]}"
-    "$@" || status=$?
-    eval "exec ${COPROC[1]}>&-"
-    wait "$COPROC_PID"
-    return "$status"
 }
 
 @test "the range of outgoing ports is read, and the port is the one that this machine's own build computes" {

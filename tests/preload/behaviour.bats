@@ -128,8 +128,6 @@ setup_file()
     [ -z "$stderr" ]
 }
 
-rank_0=(SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_GTIDS=0,1)
-
 @test "RANK 0 holds the master port, across exec; a stranger cannot take it, torch can" {
     prints "held"$'\n'"listening" in_task "${rank_0[@]}" bash -c 'exec python3 -c "
 import os, socket
@@ -170,18 +168,8 @@ print(min(set(range(99)) - {int(n) for n in os.listdir("/proc/self/fd")}), os.en
 @test "a port that is taken is an error of RANK 0, and nothing is set" {
     local port
     port=$(in_task "${rank_0[@]}" sh -c 'echo $MASTER_PORT')
-    python3 -c '
-import socket, sys, time
-s = socket.socket()
-s.bind(("", int(sys.argv[1])))
-s.listen()
-print("ready", flush=True)
-time.sleep(60)' "$port" > "$BATS_TEST_TMPDIR/ready" 3>&- &
-    local listener=$!
-    until grep -q ready "$BATS_TEST_TMPDIR/ready"; do sleep 0.05; done
-    run --separate-stderr in_task "${rank_0[@]}" bash -c "'$bin/probe' RANK MASTER_PORT"
-    kill "$listener"
-    [ "$status" -eq 0 ]
+    run -0 --separate-stderr beside_stranger "$port" \
+        in_task "${rank_0[@]}" bash -c "'$bin/probe' RANK MASTER_PORT"
     [ -z "$output" ]
     [ "${#stderr_lines[@]}" -eq 1 ]
     [[ $stderr == "rollcall: error RC405: "*"$port"* ]]

@@ -20,6 +20,8 @@ task_environment=(
     SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=4 SLURM_STEP_NUM_NODES=2 SLURM_NNODES=2
     'SLURM_STEP_TASKS_PER_NODE=2(x2)' 'SLURM_STEP_NODELIST=n[1-2]' SLURM_DISTRIBUTION=block
 )
+# ... and what makes it RANK 0.
+rank_0=(SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_GTIDS=0,1)
 plain_environment=(PATH="$PATH" HOME=/nonexistent LANG=C.UTF-8)
 
 # What the shim makes of it, in a stable order.
@@ -50,6 +52,23 @@ need_preload()
         echo "no library at $preload: make it first, or name it in ROLLCALL_PRELOAD" >&2
         return 1
     }
+}
+
+# beside_stranger PORT COMMAND...: while another program listens there
+beside_stranger()
+{
+    local port=$1 status=0
+    shift
+    coproc python3 -c '
+import socket, sys
+listener = socket.create_server(("", int(sys.argv[1])))
+print("listening", flush=True)
+sys.stdin.read()' "$port" 3>&-
+    read -r _ <&"${COPROC[0]}"
+    "$@" || status=$?
+    eval "exec ${COPROC[1]}>&-"
+    wait "$COPROC_PID"
+    return "$status"
 }
 
 # A test of static programs with a dynamic one, or the other way round, would show nothing.

@@ -44,7 +44,6 @@ build_32()
 }
 
 preload_32=$bin/build-32/shim/.libs/librollcall-preload.so
-rank_0=(SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_GTIDS=0,1)
 
 @test "static programs, position independent or not, glibc and musl: not reached, and run" {
     local program

@@ -19,7 +19,6 @@ setup_file()
 }
 
 ways=(fork vfork clone posix_spawn posix_spawnp execve)
-rank_0=(SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_GTIDS=0,1)
 
 # children WAY BLOCK [ARGUMENT]...: of the program that starts the probe in that way
 children()

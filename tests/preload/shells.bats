@@ -140,8 +140,7 @@ same()
 }
 
 @test "a static shell: whoever starts programs from it twice gets the same, and the port of RANK 0 twice" {
-    run -0 --separate-stderr in_task SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_GTIDS=0,1 \
-        bash-static -c "$bin/probe RANK MASTER_PORT; $bin/probe RANK MASTER_PORT"
+    run -0 --separate-stderr in_task "${rank_0[@]}" bash-static -c "$bin/probe RANK MASTER_PORT; $bin/probe RANK MASTER_PORT"
     [ -z "$stderr" ]
     [ "$(grep -c '^getenv RANK=0$' <<< "$output")" -eq 2 ]
     [ "$(grep '^getenv MASTER_PORT=[1-9]' <<< "$output" | uniq -c | awk '{ print $1 }')" = 2 ]
