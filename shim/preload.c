@@ -214,6 +214,7 @@ static void apply_result(uint32_t debug)
 static void handle_task(const char *const *argv)
 {
     struct rc_context context = { .env = (const char *const *)environ, .indexed = true, .argv = argv };
+    struct rc_options variable = { .given = false };
     uint32_t debug;
 
     own.arena = (struct rc_arena){ .base = own.text, .size = sizeof(own.text) };
@@ -222,11 +223,11 @@ static void handle_task(const char *const *argv)
     if (shim_is_privileged(argv, result.env.count))
         return;
     debug = rc_debug_level(rc_env_get(&result.env, RC_DEBUG));
-    if (!rc_options_parse_variable(rc_env_get(&result.env, "ROLLCALL"), "ROLLCALL", &context.options, &own.messages)) {
+    if (!rc_options_parse_variable(rc_env_get(&result.env, "ROLLCALL"), "ROLLCALL", &variable, &own.messages)) {
         report_error(&own.messages);
         return;
     }
-    context.options.by_user = context.options.given;
+    context.options = rc_options_combine(NULL, &variable, NULL);
     if (context.options.watch == RC_WATCH_ON)
         here.watch_relative = ROLLCALL_WATCH_FROM_PRELOAD;
     here.libraries_relative = ROLLCALL_PRELOAD_FROM_PRELOAD;

@@ -74,6 +74,13 @@ setup_file()
     [ -z "$output$stderr" ]
 }
 
+@test "port= and addr= in ROLLCALL are the user's own: they go before MASTER_PORT and MASTER_ADDR" {
+    run -0 --separate-stderr in_task ROLLCALL=port=23456,addr=-ib MASTER_PORT=29500 MASTER_ADDR=store \
+        "$bin/probe" MASTER_ADDR MASTER_PORT
+    [ -z "$stderr" ]
+    expect MASTER_ADDR=n1-ib MASTER_PORT=23456
+}
+
 @test "the stamp: bash, a bash in it and Python keep what the task has, also a user's change" {
     run -0 in_task RANK=9 bash -c 'bash -c "python3 -c \"import os; print(os.environ[\\\"RANK\\\"], os.environ[\\\"ROLLCALL_SCOPE\\\"])\""'
     [[ $output == "3 slurm:42.7/"* ]]
