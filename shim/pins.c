@@ -18,9 +18,11 @@ static struct shim_table table;
 __attribute__((constructor)) static void start(int argc, char **argv, char **envp)
 {
     const char *const *command = shim_command_line(argc, argv, envp);
+    struct rc_str keys;
 
     rc_env_index(&env, (const char *const *)environ);
-    /* ROLLCALL=off wins over everything */
-    if (!shim_is_privileged(command, env.count) && !rc_str_is(rc_env_get(&env, "ROLLCALL"), "off"))
+    /* ROLLCALL=off wins over everything, also with keys behind it */
+    if (!shim_is_privileged(command, env.count) &&
+        !rc_str_is(rc_str_split(rc_env_get(&env, "ROLLCALL"), ',', &keys), "off"))
         shim_pin(&pin, &env, command, &table);
 }

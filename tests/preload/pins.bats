@@ -156,6 +156,7 @@ mask_of_python='import os; print(*sorted(os.sched_getaffinity(0)), sep=",", end=
 
 @test "ROLLCALL=off, or a value of ROLLCALL that cannot be read: the mask stays" {
     worker_says "$all -" ROLLCALL=off "$bin/mask"
+    worker_says "$all -" ROLLCALL=off,watch=off "$bin/mask"
     worker_with "$preload" ROLLCALL=bnid=none "$bin/mask"
     [ "$output" = "$all -" ]
     [[ $stderr == "rollcall: error RC"* ]]
