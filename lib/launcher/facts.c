@@ -208,6 +208,16 @@ bool rc_ancestor_is_batch(struct rc_str cmdline)
     return rc_str_which(rc_ancestor_step(cmdline), "batch|extern|interactive") > 0;
 }
 
+struct rc_str rc_ancestor_nearest(struct rc_reader *reader, const char *name)
+{
+    if (!rc_seen(reader->here, RC_LEARN_ANCESTORS, RC_ABSENT))
+        return RC_ABSENT;
+    for (unsigned i = 0; i < reader->here->ancestor_count; i++)
+        if (rc_str_is(rc_ancestor_name(reader->here->ancestor[i]), name))
+            return reader->here->ancestor[i];
+    return RC_ABSENT;
+}
+
 struct rc_str rc_ancestor_option(struct rc_str cmdline, const char *option)
 {
     while (cmdline.p)

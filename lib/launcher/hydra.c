@@ -208,20 +208,15 @@ static bool find_place_in_step(struct rc_reader *reader, struct rc_facts *facts)
 static bool is_own_step(struct rc_reader *reader)
 {
     struct rc_str own = rc_env_get(reader->env, "SLURM_STEP_ID");
+    struct rc_str daemon = rc_ancestor_nearest(reader, "slurmstepd");
+    struct rc_str step = rc_ancestor_step(daemon);
     uint32_t number;
 
-    for (unsigned i = 0; rc_parse_u32(own, RC_MAX_TASKS, &number) && i < reader->here->ancestor_count; i++) {
-        struct rc_str step = rc_ancestor_step(reader->here->ancestor[i]);
-
-        if (!rc_str_is(rc_ancestor_name(reader->here->ancestor[i]), "slurmstepd"))
-            continue;
-        return rc_str_eq(step, own) ||
-               rc_say(reader->messages, RC103,
-                      "SLURM_STEP_ID is %pQ, but mpiexec's proxy is in step %pQ; nothing is set; start the "
-                      "command with mpiexec in the batch script",
-                      &own, &step);
-    }
-    return true;
+    return !daemon.p || !rc_parse_u32(own, RC_MAX_TASKS, &number) || rc_str_eq(step, own) ||
+           rc_say(reader->messages, RC103,
+                  "SLURM_STEP_ID is %pQ, but mpiexec's proxy is in step %pQ; nothing is set; start the command with "
+                  "mpiexec in the batch script",
+                  &own, &step);
 }
 
 /* srun started a proxy on each node: nodes have the step's numbers. */

@@ -233,6 +233,9 @@ struct rc_str rc_ancestor_step(struct rc_str cmdline);
  * step, which are no tasks: "slurmstepd: [42.batch]". */
 bool rc_ancestor_is_batch(struct rc_str cmdline);
 
+/* The command line of the nearest process of that name above this one; absent where there is none in sight. */
+struct rc_str rc_ancestor_nearest(struct rc_reader *reader, const char *name);
+
 /* The word after an option ("--proxy-id"), absent where there is none. */
 struct rc_str rc_ancestor_option(struct rc_str cmdline, const char *option);
 

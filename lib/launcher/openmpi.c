@@ -107,21 +107,16 @@ static uint32_t count_allocated(const struct rc_env *env)
  * another launch's). */
 static void count_daemons(struct rc_reader *reader, struct daemons *daemons)
 {
+    struct rc_str prted;
+
     if (daemons->orte)
         rc_parse_u32(rc_env_get(reader->env, "OMPI_MCA_ess_base_num_procs"), RC_MAX_TASKS, &daemons->count);
-    if (daemons->orte || daemons->own == 0 || daemons->own == RC_UNKNOWN ||
-        !rc_seen(reader->here, RC_LEARN_ANCESTORS, RC_ABSENT))
+    if (daemons->orte || daemons->own == 0 || daemons->own == RC_UNKNOWN)
         return;
-    for (unsigned i = 0; i < reader->here->ancestor_count; i++) {
-        struct rc_str cmdline = reader->here->ancestor[i];
-
-        if (!rc_str_is(rc_ancestor_name(cmdline), "prted"))
-            continue;
-        rc_parse_u32(prted_option(cmdline, "ess_base_num_procs"), RC_MAX_TASKS, &daemons->count);
-        if (rc_str_is(prted_option(cmdline, "ess"), "slurm"))
-            daemons->allocated = count_allocated(reader->env);
-        return;
-    }
+    prted = rc_ancestor_nearest(reader, "prted");
+    rc_parse_u32(prted_option(prted, "ess_base_num_procs"), RC_MAX_TASKS, &daemons->count);
+    if (rc_str_is(prted_option(prted, "ess"), "slurm"))
+        daemons->allocated = count_allocated(reader->env);
 }
 
 /* The node's number where it is certain and the nodes look even from there; else RC_UNKNOWN. */

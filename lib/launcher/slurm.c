@@ -38,12 +38,7 @@ static bool is_innermost(struct rc_reader *reader)
 static bool is_batch_script(struct rc_reader *reader, const char *scope)
 {
     /* a process with a stamp of this step was seen to be in it */
-    if (rc_str_is(reader->stamp.scope, scope) || !rc_seen(reader->here, RC_LEARN_ANCESTORS, RC_ABSENT))
-        return false;
-    for (unsigned i = 0; i < reader->here->ancestor_count; i++)
-        if (rc_str_is(rc_ancestor_name(reader->here->ancestor[i]), "slurmstepd"))
-            return rc_ancestor_is_batch(reader->here->ancestor[i]);
-    return false;
+    return !rc_str_is(reader->stamp.scope, scope) && rc_ancestor_is_batch(rc_ancestor_nearest(reader, "slurmstepd"));
 }
 
 /* Ids above SLURM_MAX_NORMAL_STEP_ID may be printed as signed numbers: Slurm 26.05
