@@ -99,25 +99,21 @@ UNIT_ROWS(puts_suffix, "a suffix for", suffixes)
 /* A task of a step on two nodes, whatever else is in its environment. */
 static struct rc_context context;
 
-static void resolve(const char *addr, const char *const *more, struct rc_result *result)
+static void resolve(const char *addr, const char *more, struct rc_result *result)
 {
     static const char step[] = "SLURM_JOB_ID=42 SLURM_STEP_ID=0 SLURM_PROCID=3 SLURM_LOCALID=1 SLURM_NODEID=1 "
-                               "SLURM_STEP_NUM_TASKS=4 SLURM_STEP_NUM_NODES=2 'SLURM_STEP_TASKS_PER_NODE=2(x2)' "
-                               "SLURM_STEP_NODELIST=n[1-2].example.org SLURM_GTIDS=2,3 SLURM_DISTRIBUTION=block";
+                               "SLURM_STEP_NUM_TASKS=4 SLURM_STEP_NUM_NODES=2 SLURM_STEP_TASKS_PER_NODE=2(x2) "
+                               "SLURM_STEP_NODELIST=n[1-2].example.org SLURM_GTIDS=2,3 SLURM_DISTRIBUTION=block ";
     static const char *env[32];
     static char texts[128]; /* what the options point to, also when the task is resolved again */
     struct rc_arena arena = { .base = texts, .size = sizeof(texts) };
     struct rc_messages messages = { .arena = &arena };
     struct rc_options options;
-    size_t n = 0;
+    char words[1024];
 
     context = (struct rc_context){ .env = env, .slurm_certain = true };
-    unit_words(step, env, UNIT_COUNT(env));
-    while (env[n])
-        n++;
-    for (; *more; more++)
-        env[n++] = *more;
-    env[n] = NULL;
+    snprintf(words, sizeof(words), "%s%s", step, more);
+    unit_words(words, env, UNIT_COUNT(env));
     assert_true(rc_options_parse(rc_str(addr), "--ddp", &options, &messages));
     context.options = rc_options_combine(&options, NULL, NULL);
     assert_int_equal(rc_resolve(&context, result), RC_RESOLVED);
@@ -148,9 +144,7 @@ static void tell(const char *addr, const char *interface)
 
 UNIT_TEST(suffix_in_plan, "a suffix is in the plan as it is")
 {
-    static const char *const nothing[] = { NULL };
-
-    resolve("addr=-ib", nothing, &result);
+    resolve("addr=-ib", "", &result);
     expect(&result, "MASTER_ADDR", RC_SET, "n1-ib.example.org");
     assert_string_equal(result.master.wish, "-ib");
     assert_true(result.master.todo & RC_MASTER_LOOKUP);
@@ -159,9 +153,7 @@ UNIT_TEST(suffix_in_plan, "a suffix is in the plan as it is")
 
 UNIT_TEST(interface_in_plan, "what was found takes the name's place, each library's syntax")
 {
-    static const char *const nothing[] = { NULL };
-
-    resolve("addr=ib0", nothing, &result);
+    resolve("addr=ib0", "", &result);
     expect(&result, "MASTER_ADDR", RC_SET, "n1.example.org");
     tell("10.78.0.2", "ib0");
     expect(&result, "MASTER_ADDR", RC_SET, "10.78.0.2");
@@ -177,9 +169,7 @@ UNIT_TEST(interface_in_plan, "what was found takes the name's place, each librar
 
 UNIT_TEST(user_interface_stays, "the user's own interface stays, an empty one does not")
 {
-    static const char *const more[] = { "GLOO_SOCKET_IFNAME=eth1", "NCCL_SOCKET_IFNAME=", NULL };
-
-    resolve("addr=ib0", more, &result);
+    resolve("addr=ib0", "GLOO_SOCKET_IFNAME=eth1 NCCL_SOCKET_IFNAME=", &result);
     tell("10.78.0.2", "ib0");
     expect(&result, "GLOO_SOCKET_IFNAME", RC_KEEP, "eth1");
     expect(&result, "NCCL_SOCKET_IFNAME", RC_SET, "=ib0");
@@ -188,12 +178,9 @@ UNIT_TEST(user_interface_stays, "the user's own interface stays, an empty one do
 /* What a rollcall further outside set is no wish of the user's. */
 UNIT_TEST(own_interface_is_replaced, "an outer rollcall's interface is replaced, or taken away")
 {
-    static const char *const outer[] = { "ROLLCALL_SCOPE=slurm:41.0/0/worker/29500",
-                                         "ROLLCALL_NICS=GLOO_SOCKET_IFNAME=ib0 NCCL_SOCKET_IFNAME==ib0",
-                                         "GLOO_SOCKET_IFNAME=ib0",
-                                         "NCCL_SOCKET_IFNAME==ib0",
-                                         "TP_SOCKET_IFNAME=mine",
-                                         NULL };
+    static const char outer[] = "ROLLCALL_SCOPE=slurm:41.0/0/worker/29500 "
+                                "'ROLLCALL_NICS=GLOO_SOCKET_IFNAME=ib0 NCCL_SOCKET_IFNAME==ib0' "
+                                "GLOO_SOCKET_IFNAME=ib0 NCCL_SOCKET_IFNAME==ib0 TP_SOCKET_IFNAME=mine";
 
     resolve("addr=eth0", outer, &result);
     tell("10.77.0.2", "eth0");
@@ -217,17 +204,14 @@ static bool has_message(enum rc_message_id id)
 
 UNIT_TEST(users_address_and_addr, "the user's MASTER_ADDR and the user's addr=")
 {
-    static const char *const other[] = { "MASTER_ADDR=store.example.org", NULL };
-    static const char *const same[] = { "MASTER_ADDR=n1.example.org", NULL };
-
-    resolve("addr=-ib", other, &result);
+    resolve("addr=-ib", "MASTER_ADDR=store.example.org", &result);
     expect(&result, "MASTER_ADDR", RC_SET, "n1-ib.example.org");
     assert_true(has_message(RC412));
     /* the node's name is what scripts set without a thought */
-    resolve("addr=-ib", same, &result);
+    resolve("addr=-ib", "MASTER_ADDR=n1.example.org", &result);
     expect(&result, "MASTER_ADDR", RC_SET, "n1-ib.example.org");
     assert_false(has_message(RC412));
-    resolve("worker", other, &result);
+    resolve("worker", "MASTER_ADDR=store.example.org", &result);
     expect(&result, "MASTER_ADDR", RC_KEEP, "store.example.org");
     assert_true(result.master.todo & RC_MASTER_LOOKUP);
 }

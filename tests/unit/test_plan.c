@@ -107,6 +107,7 @@ static const struct row added[] = {
     { TEXT("x"), STEP "LD_PRELOAD=/r/lookup.so.1", "lookup=numeric", "LD_PRELOAD=/r/lookup.so.1:/r/lookup.so",
       "another one begins like it" },
     { TEXT("x"), STEP, "lookup=off", "!LD_PRELOAD", "look-ups as torch does them" },
+    { TEXT("apptainer exec i x"), STEP, "lookup=numeric", "!LD_PRELOAD RC505", "no library that its container lacks" },
     { TEXT("x"), STEP, "watch", "PYTHONPATH=/r/watch 'ROLLCALL_IDENTITY=rank=0 size=2 node=0 nodes=2'",
       "what the watch compares with" },
     { TEXT("x"), STEP, "launcher,watch", "'ROLLCALL_IDENTITY=node=0 nodes=2'", "an agent has no rank" },
@@ -162,16 +163,6 @@ UNIT_TEST(refuses_long_path, "PYTHONPATH is too long for one more folder")
     path[sizeof("PYTHONPATH=") - 1 + 4096 - 9] = '\0';
     rc_resolve(&context, &result);
     expect(&result, "");
-}
-
-/* What a container that the command starts does not get. */
-static const struct row in_container[] = {
-    { TEXT("apptainer exec i x"), STEP, "lookup=numeric", "!LD_PRELOAD RC505", "the library" },
-};
-
-UNIT_ROWS(starts_container, "a container does not get what is missing:", in_container)
-{
-    be_planned(row, (struct rc_context){ .here = &installed, .slurm_certain = true });
 }
 
 /* The arguments of torchrun and accelerate, beside what is set for them. */
