@@ -142,4 +142,3 @@ def judge(launch, answers):
         task_by_task(launch, answers, after, oracle.expect(launch))
     except (AssertionError, KeyError) as error:
         raise AssertionError(f"{error!r}\n  in {launch}") from error
-    return after

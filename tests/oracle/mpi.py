@@ -25,7 +25,7 @@ def address(node):
     return f"10.20.{node // 200}.{1 + node % 200}"
 
 
-def uri(rng, daemon, node, facts):
+def uri(daemon, node, facts):
     """A daemon's contact, all its interfaces in it."""
     if facts["family"] == "6":
         return f"{FAMILY * 2}.{daemon};tcp6://[fd00:20::{node + 1:x}]:40{daemon:03d}"
@@ -74,7 +74,7 @@ def openmpi_tasks(rng, layout, user, facts):
     base = login_shell(rng)
     base.update({
         "OMPI_UNIVERSE_SIZE": str(layout.size), "OMPI_MCA_orte_num_nodes": str(nodes), "OMPI_FIRST_RANKS": "0",
-        "OMPI_MCA_orte_hnp_uri": uri(rng, 0, 0 if offset == 0 else 250, facts), "OMPI_COMMAND": "python",
+        "OMPI_MCA_orte_hnp_uri": uri(0, 0 if offset == 0 else 250, facts), "OMPI_COMMAND": "python",
         "OMPI_MCA_orte_ess_num_procs": str(layout.size), "OMPI_MCA_ess_base_jobid": str(FAMILY * 2 + 1),
         "OMPI_NUM_APP_CTX": "1", "OMPI_APP_CTX_NUM_PROCS": str(layout.size), "OMPI_MCA_orte_launch": "1",
         "PMIX_NAMESPACE": str(FAMILY * 2 + 1), "PMIX_VERSION": "4.2.2rc2",
@@ -104,7 +104,7 @@ def openmpi_tasks(rng, layout, user, facts):
                 "OMPI_COMM_WORLD_NODE_RANK": str(local), "OMPI_MCA_ess_base_vpid": str(rank),
                 "OMPI_MCA_orte_ess_node_rank": str(local), "PMIX_RANK": str(rank),
                 "PMIX_ID": f"{FAMILY * 2 + 1}.{rank}", "PMIX_HOSTNAME": layout.hosts[node],
-                "OMPI_MCA_orte_local_daemon_uri": uri(rng, node + offset, node, facts),
+                "OMPI_MCA_orte_local_daemon_uri": uri(node + offset, node, facts),
                 "PMIX_SERVER_URI41": f"{FAMILY * 2}.{node + offset};tcp4://127.0.0.1:39183",
             })
             env.update(user)

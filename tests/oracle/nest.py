@@ -70,7 +70,7 @@ def draw(rng):
         w = family.write(rng, layout)
         kind = "slurm" if name == "slurm" else "torchrun" if name == "torchrun" else "other"
         launch = Launch(kind, layout, w.tasks, argv=["python", "train.py"], ports=(32768, 60999), told=w.told)
-        launch.facts = {"firm": w.firm, "run_id": w.run_id, "port": w.port, "counted": w.counted, "sure": w.sure and len(names) == 1, "addresses": {host: w.addresses for host in layout.hosts}}
+        launch.facts = {"firm": w.firm, "run_id": w.run_id, "counted": w.counted, "sure": w.sure and len(names) == 1, "addresses": {host: w.addresses for host in layout.hosts}}
         levels.append(Level(name, launch))
     evidence = rng.choice(("processes", "processes", "names"))
     if names[-1] == "slurm" and rng.random() < 0.4:

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 
-import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
