@@ -44,8 +44,9 @@ const char *rc_nicnames_value(unsigned i, const struct rc_pins *pins, const stru
  * is no stamp, or one that does not say what its task was told. */
 void rc_leftover_plan(struct rc_result *result, const char *job);
 
-/* Adds RC309 where context->argv starts training, which needs those tasks. result is what rc_resolve left. In a job
- * where Lightning starts them itself it plans the same as rc_forgotten_plan. */
+/* Adds RC309 where context->argv starts training, once in a job of several tasks, and RC310 where it is srun or mpirun.
+ * result is what rc_resolve left. In a job where Lightning starts the tasks itself it plans the same as
+ * rc_forgotten_plan. */
 void rc_forgotten_say(const struct rc_context *context, struct rc_result *result);
 
 /* Adds to the plan what tells torch in a batch script's processes that they are that. Does nothing where there is

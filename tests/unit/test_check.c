@@ -40,8 +40,6 @@ void __sanitizer_cov_trace_pc(void)
     "; they are one machine with several names, or copies of one virtual machine: list each machine once, or " \
     "reboot the copies"
 
-#define FOUR "n1 0 0-3; n2 1 4-7; n3 2 8-11; n4 3 12-15"
-
 static const struct launch_row rows[] = {
     { TEXT("n1 0 0-3; n2 1 4-7"), 2, 8, "", "a sound launch" },
     { TEXT("n1 0 0,2,4,6; n2 1 1,3,5,7"), 2, 8, "", "ranks that are dealt out" },
