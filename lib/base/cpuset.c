@@ -17,13 +17,12 @@ static bool has_cpu(const struct rc_cpuset *set, uint32_t cpu)
 bool rc_cpuset_read(struct rc_str list, struct rc_cpuset *set)
 {
     struct rc_cpuset read = { .word = { 0 } };
-    struct rc_str rest = list;
 
     if (!list.p)
         return false;
-    while (rest.p) {
+    while (list.p) {
         struct rc_str end;
-        struct rc_str begin = rc_str_split(rc_str_split(rest, ',', &rest), '-', &end);
+        struct rc_str begin = rc_str_split(rc_str_split(list, ',', &list), '-', &end);
         uint32_t first, last;
 
         if (!rc_parse_u32(begin, RC_CPUS_MAX - 1, &first) ||

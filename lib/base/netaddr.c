@@ -24,7 +24,7 @@ static bool read_group(struct rc_str text, uint8_t *byte)
     for (size_t i = 0; i < text.n; i++) {
         char c = text.p[i];
 
-        if (c >= '0' && c <= '9')
+        if (rc_is_digit(c))
             value = value << 4 | (uint32_t)(c - '0');
         else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
             value = value << 4 | (uint32_t)((c | 0x20) - 'a' + 10);

@@ -23,7 +23,7 @@ static bool read_digits(struct rc_str digits, uint64_t *value)
 {
     *value = 0;
     for (size_t i = 0; i < digits.n; i++) {
-        if (digits.p[i] < '0' || digits.p[i] > '9')
+        if (!rc_is_digit(digits.p[i]))
             return false;
         *value = *value * 10 + (uint64_t)(digits.p[i] - '0');
     }
