@@ -39,15 +39,15 @@ struct daemons {
  * is that launch's: one of another launch has another name before the @. */
 static struct rc_str prrte_uri(const struct rc_env *env)
 {
-    static const struct rc_str uris[] = { RC_NAME("PMIX_SERVER_URI41"), RC_NAME("PMIX_SERVER_URI4"),
-                                          RC_NAME("PMIX_SERVER_URI2") };
-    struct rc_str rest;
-    struct rc_str name = rc_str_split(rc_env_get(env, "PMIX_NAMESPACE"), '@', &rest);
+    struct rc_str uris = RC_STR("PMIX_SERVER_URI41|PMIX_SERVER_URI4|PMIX_SERVER_URI2");
+    struct rc_str job;
+    struct rc_str name = rc_str_split(rc_env_get(env, "PMIX_NAMESPACE"), '@', &job);
 
-    for (size_t i = 0; rest.p && i < sizeof(uris) / sizeof(*uris); i++) {
-        struct rc_str uri = rc_env_find(env, uris[i]);
+    while (job.p && uris.p) {
+        struct rc_str uri = rc_env_find(env, rc_str_split(uris, '|', &uris));
+        struct rc_str daemon;
 
-        if (rc_str_eq(rc_str_split(uri, '@', &rest), name))
+        if (rc_str_eq(rc_str_split(uri, '@', &daemon), name))
             return uri;
     }
     return RC_ABSENT;

@@ -128,6 +128,12 @@ static const struct mpi_row mpi_answers[] = {
     { TEXT("rank=2|size=4|local_rank=0|node=1|map=(vector,(0,1,2),(1,2,1))|tasks=2,1(x2)|host=n1|"), "RC110",
       "2, 1 and 1 from a login node: asked for rank 0's host alone", MPI(2, 2, 4, 0, 1) },
     { TEXT("failed=server none|"), "RC120", "the server does not answer", MPI(2, 2, 4, 0, 2) },
+    { TEXT("failed=server none|"),
+      "1 1 0 4 2 ? n1",
+      "mpirun's own daemon, and an older server's name alone",
+      { "PMIX_NAMESPACE=prterun-n1-76@1", "PMIX_SERVER_URI4=prterun-n1-76@0.0;tcp4://127.0.0.1:1", "PMIX_RANK=1",
+        "OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_LOCAL_RANK=1",
+        "OMPI_COMM_WORLD_LOCAL_SIZE=2", NULL } },
 };
 
 UNIT_ROWS(answers_mpi, "pmixjob answers Open MPI 5", mpi_answers)
