@@ -50,14 +50,12 @@ bool rc_gpus_are_bound(const struct rc_env *env)
 
 bool rc_gpus_may_be_shared(const struct rc_env *env)
 {
-    static const char names[][sizeof("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE")] = {
-        "CUDA_MPS_PIPE_DIRECTORY",          "CUDA_MPS_LOG_DIRECTORY", "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
-        "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", "SLURM_SHARDS_ON_NODE",   "SLURM_NTASKS_PER_GPU",
-        "NCCL_MULTI_RANK_GPU_ENABLE",
-    };
+    struct rc_str names = RC_STR("CUDA_MPS_PIPE_DIRECTORY|CUDA_MPS_LOG_DIRECTORY|CUDA_MPS_ACTIVE_THREAD_PERCENTAGE|"
+                                 "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT|SLURM_SHARDS_ON_NODE|SLURM_NTASKS_PER_GPU|"
+                                 "NCCL_MULTI_RANK_GPU_ENABLE");
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        struct rc_str value = rc_env_find(env, rc_str(names[i]));
+    while (names.p) {
+        struct rc_str value = rc_env_find(env, rc_str_split(names, '|', &names));
 
         if (value.n && !rc_str_is(value, "0"))
             return true;

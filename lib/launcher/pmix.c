@@ -133,17 +133,12 @@ enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts
  * In one of PRRTE's namespaces, "prterun-n1-306@1", that can be Open MPI alone. */
 static bool is_second_voice(const struct rc_env *env)
 {
-    static const struct rc_str ranks[] = { RC_NAME("PALS_RANKID"), RC_NAME("FLUX_TASK_RANK") };
     struct rc_str rank = rc_env_get(env, "PMIX_RANK");
 
     if (rc_str_eq(rank, rc_env_get(env, "OMPI_COMM_WORLD_RANK")))
         return true;
-    if (rc_str_starts(rc_env_get(env, "PMIX_NAMESPACE"), "prte"))
-        return false;
-    for (size_t i = 0; i < sizeof(ranks) / sizeof(*ranks); i++)
-        if (rc_str_eq(rank, rc_env_find(env, ranks[i])))
-            return true;
-    return false;
+    return !rc_str_starts(rc_env_get(env, "PMIX_NAMESPACE"), "prte") &&
+           (rc_str_eq(rank, rc_env_get(env, "PALS_RANKID")) || rc_str_eq(rank, rc_env_get(env, "FLUX_TASK_RANK")));
 }
 
 /* "prte-n1-306@2": the jobs of one server differ in their number, and so may the
