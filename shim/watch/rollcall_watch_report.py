@@ -128,7 +128,8 @@ class Failure:
 
     def hook(self, kind, error, trace):
         self.before(kind, error, trace)
-        if not issubclass(kind, KeyboardInterrupt):
+        # Ctrl-C, what torchrun's agent makes of SIGTERM or USR1, and a line typed at Python's prompt
+        if not (issubclass(kind, KeyboardInterrupt) or kind.__name__ == "SignalException" or hasattr(sys, "ps1")):
             quietly(self.tell, error)
 
     def tell(self, error):

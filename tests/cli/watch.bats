@@ -397,6 +397,8 @@ raises()
     : > "$BATS_TEST_TMPDIR/server/heard"
     # what is no failure, or is told by somebody else
     raises 'import torch; raise KeyboardInterrupt'
+    raises 'import torch; raise type("SignalException", (Exception,), {})("Process 7 got signal: 15")'
+    raises 'import torch; sys.ps1 = ">>> "; 1 / 0'
     raises 'import torch; sys.exit(3)'
     raises 'import torch; os._exit(3)'
     raises 'import torch; raise ValueError' ROLLCALL=watch=off
