@@ -136,7 +136,7 @@ class Failure:
         start = start_environment()
         rank, size = self.who(start)
         killed = False
-        text = "%s: %s" % (type(error).__name__, self.line_of(error))
+        text = ": ".join(filter(None, (type(error).__name__, self.line_of(error))))
         if hasattr(error, "get_first_failure"):  # torchrun's, of a worker
             rank, worker = error.get_first_failure()
             if worker.exitcode in ENDINGS:

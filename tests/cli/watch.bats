@@ -393,7 +393,8 @@ raises()
     : > "$BATS_TEST_TMPDIR/server/heard"
     # a hook that was there before
     raises 'sys.excepthook = lambda *error: print("own"); import torch; 1 / 0'
-    heard "${head}ZeroDivisionError: division by zero\n"
+    raises 'import torch; assert False'
+    heard "${head}ZeroDivisionError: division by zero\n" "${head}AssertionError\n"
     : > "$BATS_TEST_TMPDIR/server/heard"
     # what is no failure, or is told by somebody else
     raises 'import torch; raise KeyboardInterrupt'
