@@ -204,8 +204,9 @@ def command_line(words, by_exec):
     words = [name if name in AGENTS else os.path.basename(words[0])] + words[2 if name in AGENTS else 1 :]
     line = " ".join(map(shlex.quote, words))
     each = "--ntasks-per-node=1 " if is_agent(words) else ""
-    how = "-K rollcall exec -- " if by_exec else "--ddp "
-    return "srun " + each + how + (line if len(line) <= 200 else line[:200] + " ...")
+    end = "" if goes_on(words) or not by_exec else "-K "  # srun --ddp ends the step by itself
+    how = "rollcall exec -- " if by_exec else "--ddp "
+    return "srun " + end + each + how + (line if len(line) <= 200 else line[:200] + " ...")
 
 
 AGENTS = ("torchrun", "accelerate")
@@ -216,17 +217,33 @@ def is_agent(words):
     return any(os.path.basename(word) in AGENTS or word in MODULES for word in words[:4])
 
 
+NODES = ("__nnodes", "__num_machines")
+
+
+def told_agent(words, *names):
+    """What torchrun or accelerate is told by an option of these names; "" without. What follows a script is its own."""
+    text = ""
+    for word, following in zip(words, words[1:] + [""]):
+        name, has_value, value = word.replace("-", "_").partition("=")
+        if name in names:
+            text = value if has_value else following
+        if word.endswith(".py"):
+            break
+    return text
+
+
 def nodes_of_agent(words):
     """How many nodes torchrun or accelerate is told to wait for; 1 for other programs."""
     if not is_agent(words):
         return 1
-    text = os.environ.get("PET_NNODES", "1")
-    for word, following in zip(words, words[1:] + [""]):
-        name, has_value, value = word.replace("-", "_").partition("=")
-        if name in ("__nnodes", "__num_machines"):
-            text = value if has_value else following
-    least = text.partition(":")[0]
+    least = (told_agent(words, *NODES) or os.environ.get("PET_NNODES", "1")).partition(":")[0]
     return int(least) if least.isdecimal() else 1
+
+
+def goes_on(words):
+    """As rc_command_goes_on: torchrun starts its workers again after a failure, or goes on with fewer nodes."""
+    restarts = told_agent(words, "__max_restarts")
+    return is_agent(words) and (":" in told_agent(words, *NODES) or restarts not in ("", "0"))
 
 
 class Script:

@@ -523,6 +523,12 @@ $code"
     [[ $stderr == "rollcall: warning RC309: process "*" waits for 3 others as rank 0 of 4, but the script of a job of 4 tasks runs once; start it with srun: srun --ddp python"* ]]
     in_script $slow RANK=0 WORLD_SIZE=4 ROLLCALL_IDENTITY='script=42 tasks=4 exec=1' -- 'dist.init_process_group()'
     [[ $stderr == *'start it with srun: srun -K rollcall exec -- python'* ]]
+    # -K would end a torchrun that goes on by itself
+    in_script -- 'for line in ["--nnodes=2 t.py --max-restarts=3", "--max-restarts 3 t.py", "--nnodes=1:4 t.py"]:
+    print(rollcall_watch.command_line(["python", "torchrun", *line.split()], True))'
+    [ "$output" = 'srun -K --ntasks-per-node=1 rollcall exec -- torchrun --nnodes=2 t.py --max-restarts=3
+srun --ntasks-per-node=1 rollcall exec -- torchrun --max-restarts 3 t.py
+srun --ntasks-per-node=1 rollcall exec -- torchrun --nnodes=1:4 t.py' ]
     in_script $slow -- 'dist.init_process_group(rank=0, world_size=4)'
     [ "$(grep -c RC309 <<< "$stderr")" = 1 ]
     in_script FAKE_FAILS=ValueError -- 'dist.init_process_group()'

@@ -71,7 +71,8 @@ def test_the_call_is_as_without_it(identity, environment, call):
 
 
 @given(words=st.lists(st.one_of(st.text(max_size=12), st.sampled_from(
-    ["torchrun", "--nnodes=2", "--nnodes", "2:4", "-m", "torch.distributed.run", "--num_machines"])), max_size=6),
+    ["torchrun", "--nnodes=2", "--nnodes", "2:4", "-m", "torch.distributed.run", "--num_machines", "--max-restarts=3",
+     "--max_restarts", "t.py"])), max_size=6),
     by_exec=st.booleans())
 def test_any_command_line(words, by_exec):
     watch = load()
@@ -79,4 +80,4 @@ def test_any_command_line(words, by_exec):
         assert watch.nodes_of_agent(words) >= 0
         if words:
             line = watch.command_line(words, by_exec)
-            assert line.startswith("srun ") and ("-K rollcall exec -- " if by_exec else "--ddp ") in line
+            assert line.startswith("srun ") and ("rollcall exec -- " if by_exec else "--ddp ") in line
