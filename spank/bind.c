@@ -156,10 +156,9 @@ void rc_spank_bind_mark(void)
 {
     const char *bind = getenv("SLURM_CPU_BIND");
     const char *list = getenv("SLURM_CPU_BIND_LIST");
-    struct rc_options options;
     char *mark;
 
-    if (!bind || !list || !*list || !rc_str_ends(rc_str(bind), list) || !rc_spank_asked_here(&options))
+    if (!bind || !list || !*list || !rc_str_ends(rc_str(bind), list))
         return;
     mark = strdup(bind);
     for (char *at; mark && (at = strstr(mark, "0x"));)

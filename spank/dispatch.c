@@ -105,22 +105,15 @@ int slurm_spank_init(spank_t spank, int argc, char *argv[])
 /* What cannot be done is refused here, before a job is submitted or a step is made. */
 int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
 {
-    bool is_srun = spank_context() == S_CTX_LOCAL;
     static bool called;
 
     (void)spank;
     if (is_another(&called))
         return 0;
     rc_spank_read_arguments(argc, argv);
-    if (is_srun)
-        rc_spank_open_standard();
     /* Slurm ignores what an `optional` plugin returns (_do_call_stack), and would submit the job or make the step */
-    if (is_command() && (!rc_spank_check_environment() || (is_srun && !rc_spank_check_waiting())))
+    if (is_command() && !(spank_context() == S_CTX_LOCAL ? rc_spank_srun_check() : rc_spank_check_environment()))
         _exit(1);
-    if (is_srun) {
-        rc_spank_end_on_failure();
-        rc_spank_bind_mark();
-    }
     return 0;
 }
 

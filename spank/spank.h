@@ -86,18 +86,11 @@ bool rc_spank_asked_here(struct rc_options *out);
  * An outer step's are emptied. Whatever fails leaves srun as it was. */
 void rc_spank_srun_begin(spank_t spank);
 
-/* Before srun opens a socket: where rollcall was asked for, puts /dev/null on each of the descriptors 0 to 2
- * that its caller has closed (`srun ... 2>&-`, as some daemons do). Else srun's own sockets get these numbers, the
- * first line of a task goes into one, and srun never ends: also without rollcall, whose findings are such lines
- * (22.05, measured). */
-void rc_spank_open_standard(void);
-
-/* Before the step is made: false, with a line, where srun will not wait for a step that has --ddp. */
-bool rc_spank_check_waiting(void);
-
-/* Before the step is made: where the user asked for rollcall, the first task that fails ends the step, as with srun -K.
- * Not where torchrun goes on after a failure (--max-restarts, --nnodes=1:4). */
-void rc_spank_end_on_failure(void);
+/* Before srun opens a socket and makes the step: false, with a line, where what was asked for cannot be done. Where
+ * rollcall was asked for, /dev/null is on each of the descriptors 0 to 2 that srun's caller has closed. Where the user
+ * did, the first task that fails ends the step, as with srun -K; not where torchrun goes on after a failure
+ * (--max-restarts, --nnodes=1:4). */
+bool rc_spank_srun_check(void);
 
 /* step.c: what holds for all tasks of the step on this node. user_init, where slurmstepd can have root back, only keeps
  * copies; each task reads them, and comes to the same result. */
@@ -177,7 +170,8 @@ void rc_spank_bind_prepare(void);
  * is, with a message in result. Returns whether it is bound, or its workers are to be. */
 bool rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *result);
 
-/* In srun, before it changes its own environment: marks SLURM_CPU_BIND that another step has left (RC_BIND_LEFT). */
+/* In srun, where rollcall was asked for, before it changes its own environment: marks SLURM_CPU_BIND that another step
+ * has left (RC_BIND_LEFT). */
 void rc_spank_bind_mark(void);
 
 /* task.c: task_init. */

@@ -148,12 +148,11 @@ static void hand_on(const char *name, const char *value)
         setenv(name, value, 1);
 }
 
-void rc_spank_open_standard(void)
+/* Else srun's own sockets get the numbers of what its caller has closed (`srun ... 2>&-`, as some daemons do), the first
+ * line of a task goes into one, and srun never ends: also without rollcall, whose findings are such lines (22.05,
+ * measured). */
+static void open_standard(void)
 {
-    struct rc_options options;
-
-    if (!rc_spank_asked_here(&options))
-        return;
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         /* open takes the lowest number that is free, which is this one */
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY) < 0)
@@ -170,12 +169,10 @@ static bool is_async(const char *word)
 /* srun --async leaves the step to slurmstepd: local_user_init is never called, and nobody is left beside whom a server
  * could run (26.05 src/srun/srun.c, src/stepmgr/stepmgr.c). srun has read its options: getopt's optind is the place of
  * the user's command. */
-bool rc_spank_check_waiting(void)
+static bool waits_for_step(const struct rc_options *options)
 {
-    struct rc_options options;
-
-    if (!rc_spank_is_typed() || !rc_spank_asked_here(&options) || options.exchange == RC_EXCHANGE_OFF ||
-        options.exchange == RC_EXCHANGE_PMIX || !is_on_command_line(is_async, optind))
+    if (!rc_spank_is_typed() || options->exchange == RC_EXCHANGE_OFF || options->exchange == RC_EXCHANGE_PMIX ||
+        !is_on_command_line(is_async, optind))
         return true;
     rc_spank_say(RC_LEVEL_ERROR, RC208,
                  "srun --async leaves its step, so no server is there by which the nodes meet; nothing was started; "
@@ -196,13 +193,20 @@ static bool goes_on_after_failure(void)
     return rc_command_goes_on(&command);
 }
 
-/* What srun's own -K, -K0 or SLURM_KILL_BAD_EXIT says comes first (22.05 to 26.05: src/srun, _kill_on_bad_exit). */
-void rc_spank_end_on_failure(void)
+bool rc_spank_srun_check(void)
 {
     struct rc_options options;
 
-    if (&slurm_conf && rc_spank_asked_here(&options) && options.by_user && !goes_on_after_failure())
+    if (!rc_spank_asked_here(&options))
+        return rc_spank_check_environment();
+    open_standard();
+    if (!rc_spank_check_environment() || !waits_for_step(&options))
+        return false;
+    /* what srun's own -K, -K0 or SLURM_KILL_BAD_EXIT says comes first (22.05 to 26.05: src/srun, _kill_on_bad_exit) */
+    if (&slurm_conf && options.by_user && !goes_on_after_failure())
         slurm_conf.kill_on_bad_exit = 1;
+    rc_spank_bind_mark();
+    return true;
 }
 
 /* The step's nodes, where its srun's environment tells: it has those of the whole allocation (setup_env). */
@@ -371,8 +375,8 @@ void rc_spank_srun_begin(spank_t spank)
     slurm_step_id_t step = { .step_het_comp = NO_VAL };
     struct rc_options options;
 
-    if (rc_spank_asked_here(&options) && spank_get_item(spank, S_JOB_ID, &step.job_id) == ESPANK_SUCCESS &&
-        spank_get_item(spank, S_JOB_STEPID, &step.step_id) == ESPANK_SUCCESS)
+    if (rc_spank_asked_here(&options) && rc_spank_number(spank, S_JOB_ID, &step.job_id) &&
+        rc_spank_number(spank, S_JOB_STEPID, &step.step_id))
         begin_step(spank, step, &options);
     else
         hand_on(RC_SERVER, "");
