@@ -119,6 +119,16 @@ void server_decides(const struct server_child *server, const char *expected)
     assert_string_equal(line, expected);
 }
 
+void server_says(const struct server_child *server, const char *expected)
+{
+    char line[512] = "";
+    ssize_t n = read(server->said, line, sizeof(line) - 1);
+
+    assert_true(n > 0);
+    if (strncmp(line, expected, strlen(expected)) != 0 || strchr(line, '\n') != line + n - 1)
+        fail_msg("it says: %s", line);
+}
+
 void server_close(struct server_child *server)
 {
     const int left[] = { server->decided, server->said };

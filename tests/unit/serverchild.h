@@ -40,6 +40,9 @@ struct server_child server_open(struct server_start start);
 /* What it has decided, once: "2 1\n" for two entries that are all. */
 void server_decides(const struct server_child *server, const char *expected);
 
+/* The one line that it says next begins so. */
+void server_says(const struct server_child *server, const char *expected);
+
 /* It has decided and said no more than what was read, it ended well, and it left no descriptor. */
 void server_close(struct server_child *server);
 

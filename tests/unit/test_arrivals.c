@@ -203,15 +203,6 @@ static void is_refused(const struct server_child *server, const char *text)
     free(reply.text);
 }
 
-static void says(const struct server_child *server, const char *expected)
-{
-    char line[512] = "";
-
-    assert_true(read(server->said, line, sizeof(line) - 1) > 0);
-    if (strncmp(line, expected, strlen(expected)) != 0)
-        fail_msg("the line is: %s", line);
-}
-
 /* A step on one node has no roll. */
 UNIT_TEST(at_a_server, "at a server without a roll")
 {
@@ -221,11 +212,12 @@ UNIT_TEST(at_a_server, "at a server without a roll")
     is_refused(&server, "reached=3 3\n");
     is_refused(&server, "reached=0 4\n");
     is_refused(&server, "reached=0\n");
-    says(&server, "RC707 1 s after the first, 1 of 3 tasks have reached init_process_group, but not tasks 0,2; ");
+    server_says(&server,
+                "RC707 1 s after the first, 1 of 3 tasks have reached init_process_group, but not tasks 0,2; ");
     server_answers(&server, "reached=2 3\n", "");
     server_answers(&server, "reached=2 3\n", "");
     server_answers(&server, "reached=0 3\n", "");
-    says(&server, "RC708 all 3 tasks have reached init_process_group now, ");
+    server_says(&server, "RC708 all 3 tasks have reached init_process_group now, ");
     server_close(&server);
 }
 
@@ -238,7 +230,8 @@ UNIT_TEST(after_a_roll, "at a server after its roll")
     server_decides(&server, "1 1\n");
     is_refused(&server, "reached=0 3\n");
     server_answers(&server, "reached=0 2\n", "");
-    says(&server, "RC707 1 s after the first, 1 of 2 tasks have reached init_process_group, but not task 1 on n1; ");
+    server_says(&server,
+                "RC707 1 s after the first, 1 of 2 tasks have reached init_process_group, but not task 1 on n1; ");
     server_close(&server);
 }
 
@@ -341,9 +334,9 @@ UNIT_TEST(who_has_not_called, "a server that expects calls")
     struct server_child server = server_open((struct server_start){ .expected = 1 });
 
     server_answers(&server, RC_SERVER_GREETING "node=1\n", "");
-    says(&server, "RC621 nothing from n1 1 s after the first node; ");
+    server_says(&server, "RC621 nothing from n1 1 s after the first node; ");
     assert_int_equal(write(server.life, "w", 1), 1);
-    says(&server, ENDED "n1; unless RC611 says otherwise, its tasks ran without ranks\n");
+    server_says(&server, ENDED "n1; unless RC611 says otherwise, its tasks ran without ranks\n");
     server_close(&server);
 }
 
@@ -353,7 +346,7 @@ UNIT_TEST(srun_is_killed, "a server whose srun is killed")
 
     server_answers(&server, "question=roll\n", "");
     close(server.life);
-    says(&server, ENDED "n[1-2]; unless another line says otherwise, ");
+    server_says(&server, ENDED "n[1-2]; unless another line says otherwise, ");
     server.life = -1;
     server_close(&server);
 }

@@ -89,20 +89,12 @@ UNIT_ROWS(names, "after rank 3", rows)
     assert_int_equal(rc_failures_due(&failures), INT64_MAX);
 }
 
-static void says(const struct server_child *server, const char *expected)
-{
-    char line[512] = "";
-
-    assert_true(read(server->said, line, sizeof(line) - 1) > 0);
-    assert_string_equal(line, expected);
-}
-
 UNIT_TEST(at_a_server, "at a server: when the step ends, or after two seconds")
 {
     struct server_child server = server_open((struct server_start){ .watch = 60 });
 
     server_answers(&server, RANK_3, "");
-    says(&server, "RC711 " FIRST "; begin with its output\n");
+    server_says(&server, "RC711 " FIRST "; begin with its output\n");
     server_answers(&server, OTHER(1, "OSError: reset"), "");
     server_close(&server);
 }
@@ -115,6 +107,6 @@ UNIT_TEST(at_the_end, "at a server whose step ends at once")
     assert_int_equal(write(server.life, &(const char){ RC_ENDED_BADLY }, 1), 1);
     close(server.life);
     server.life = -1;
-    says(&server, "RC711 " FIRST "; begin with its output\n");
+    server_says(&server, "RC711 " FIRST "; begin with its output\n");
     server_close(&server);
 }
