@@ -25,12 +25,6 @@ spank_context_t spank_context(void)
     return scenario.context;
 }
 
-int spank_remote(spank_t spank)
-{
-    (void)spank;
-    return scenario.context == S_CTX_REMOTE;
-}
-
 spank_err_t spank_option_register(spank_t spank, struct spank_option *option)
 {
     (void)spank;
@@ -54,7 +48,6 @@ static const char *item_name(spank_item_t item)
         [S_JOB_ARGV] = "S_JOB_ARGV",
         [S_JOB_ENV] = "S_JOB_ENV",
         [S_TASK_ID] = "S_TASK_ID",
-        [S_TASK_GLOBAL_ID] = "S_TASK_GLOBAL_ID",
         [S_JOB_LOCAL_TO_GLOBAL_ID] = "S_JOB_LOCAL_TO_GLOBAL_ID",
     };
 
@@ -118,9 +111,6 @@ static spank_err_t get_item(spank_item_t item, va_list *to)
     case S_STEP_CPUS_PER_TASK:
         *out = scenario.cpus_per_task;
         return ESPANK_SUCCESS;
-    case S_TASK_GLOBAL_ID:
-        *out = now.task < 0 ? UINT32_MAX : node->rank[now.task];
-        return now.task < 0 ? ESPANK_NOT_TASK : ESPANK_SUCCESS;
     default:
         return ESPANK_NOT_AVAIL;
     }
@@ -142,20 +132,6 @@ spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
     rc = get_item(item, &to);
     va_end(to);
     return rc;
-}
-
-spank_err_t spank_getenv(spank_t spank, const char *name, char *buffer, int size)
-{
-    const char *value;
-
-    (void)spank;
-    if (scenario.context != S_CTX_REMOTE)
-        return ESPANK_NOT_REMOTE;
-    if (size < 0 || !(value = env_value(now.env, name)))
-        return size < 0 ? ESPANK_BAD_ARG : ESPANK_ENV_NOEXIST;
-    if (snprintf(buffer, (size_t)size, "%s", value) >= size)
-        return ESPANK_NOSPACE; /* the value is cut, and nothing else shows it */
-    return ESPANK_SUCCESS;
 }
 
 spank_err_t spank_setenv(spank_t spank, const char *name, const char *value, int overwrite)

@@ -42,7 +42,6 @@ struct scenario {
     struct words skip;    /* callbacks that are not called */
     struct words hosts;   /* of the nodes */
     struct words names;   /* "n1=192.0.2.1": what the resolver knows; it has no answer without any */
-    struct words after;   /* entries that come twice in a task's block */
     struct node node[NODES_MAX];
     uint32_t nodes;
     uint32_t total_tasks;   /* S_JOB_TOTAL_TASK_COUNT */

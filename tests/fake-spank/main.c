@@ -74,10 +74,10 @@ static void print_cpus(void)
     }
 }
 
-static void print_env(const char *event, char **env, int status)
+static void print_env(const char *event, char **env)
 {
     print_where(event);
-    printf(",\"status\":%d,\"env\":[", status);
+    printf(",\"env\":[");
     for (char **entry = env; entry && *entry; entry++) {
         if (entry != env)
             putchar(',');
@@ -192,19 +192,6 @@ static void task_devices(uint32_t local)
         scenario.devices = own;
 }
 
-/* Adds a second copy of entries, right after the first. */
-static void double_entries(void)
-{
-    size_t n = 0;
-
-    while (now.env[n])
-        n++;
-    now.env = realloc(now.env, (n + 1 + (size_t)scenario.after.count) * sizeof(*now.env));
-    for (int i = 0; i < scenario.after.count; i++)
-        now.env[n++] = strdup(scenario.after.word[i]);
-    now.env[n] = NULL;
-}
-
 static pid_t start_task(const struct node *node, uint32_t local, FILE *output)
 {
     pid_t pid;
@@ -217,9 +204,8 @@ static pid_t start_task(const struct node *node, uint32_t local, FILE *output)
         now.task = (int)local;
         task_environment(node, local);
         task_devices(local);
-        double_entries();
         status = call_plugin("task_init") < 0 ? 1 : 0;
-        print_env("task", now.env, status);
+        print_env("task", now.env);
         _exit(status);
     }
     return pid;
@@ -318,7 +304,6 @@ static void play_node(uint32_t index)
     call_plugin("init_post_opt");
     call_plugin("user_init");
     play_tasks(&scenario.node[index]);
-    print_env("stepd", now.env, 0);
     dlclose(plugin);
 }
 
@@ -338,7 +323,7 @@ static void play_command(void)
     }
     if (call_option(0) == 0 && call_plugin("init_post_opt") == 0 && scenario.context == S_CTX_LOCAL)
         call_plugin("local_user_init");
-    print_env("command", environ, 0);
+    print_env("command", environ);
 }
 
 /* Brings loopback up: without any interface the kernel lets a socket be bound to any address. */

@@ -7,8 +7,7 @@ from fake import Step
 from test_plugin import EVEN, SCOPE, is_worker, untouched
 
 ITEMS = ["S_JOB_ID", "S_JOB_STEPID", "S_JOB_NNODES", "S_JOB_NODEID", "S_JOB_LOCAL_TASK_COUNT",
-         "S_JOB_TOTAL_TASK_COUNT", "S_JOB_ARGV", "S_JOB_ENV", "S_TASK_ID", "S_TASK_GLOBAL_ID",
-         "S_JOB_LOCAL_TO_GLOBAL_ID"]
+         "S_JOB_TOTAL_TASK_COUNT", "S_JOB_ARGV", "S_JOB_ENV", "S_TASK_ID", "S_JOB_LOCAL_TO_GLOBAL_ID"]
 CALLBACKS = ["init", "option", "init_post_opt", "user_init"]
 NAMES = ["RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "GROUP_RANK",
          "GROUP_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", SCOPE]
