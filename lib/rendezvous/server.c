@@ -13,7 +13,8 @@
 #include "rendezvous/store.h"
 #include "system/node.h"
 
-enum { FAREWELL_MS = 2000, SAY_SIZE = 1536 };
+/* SAY_SIZE: RC711 takes up to 1,700 bytes, with its pieces, and RC621 may be there before. */
+enum { FAREWELL_MS = 2000, SAY_SIZE = 4096 };
 
 /* Authenticated connections wait for the answer, or for the end of their reply. A connection
  * that waits for a value is in a queue of the store. */

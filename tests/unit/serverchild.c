@@ -121,7 +121,7 @@ void server_decides(const struct server_child *server, const char *expected)
 
 void server_says(const struct server_child *server, const char *expected)
 {
-    char line[512] = "";
+    char line[2048] = "";
     ssize_t n = read(server->said, line, sizeof(line) - 1);
 
     assert_true(n > 0);

@@ -110,3 +110,18 @@ UNIT_TEST(at_the_end, "at a server whose step ends at once")
     server_says(&server, "RC711 " FIRST "; begin with its output\n");
     server_close(&server);
 }
+
+UNIT_TEST(of_the_longest, "at a server: the longest line that there is")
+{
+    static const char form[] =
+        "raised=1\ntask=16777215\nrank=16777214\nsize=16777216\nhost=%0*d\nerror=%s%0299d\noutput=/%0511d\n";
+    struct server_child server = server_open((struct server_start){ .watch = 60 });
+    char text[RC_FAILURE_SIZE];
+
+    snprintf(text, sizeof(text), form, 64, 0, "a", 0, 0);
+    server_answers(&server, text, "");
+    snprintf(text, sizeof(text), form, 64, 0, "b", 0, 0);
+    server_answers(&server, text, "");
+    server_says(&server, "RC711 the first exception came from rank 16777214 on 0000");
+    server_close(&server);
+}
