@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from fake import Host
+from fake import EVEN, Host
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
@@ -95,13 +95,13 @@ def install_beside(host, tmp_path, way, name):
     return Host(host.program, plugin, host.environment), folder
 
 
-def missing_costs_a_line(host, step, option, ident, *variables):
+def missing_costs_a_line(host, option, ident, *variables):
     """What an option wants is not installed: whoever asked for it is told so, and the step runs without."""
-    played = host.step(step, [option])
+    played = host.step(EVEN, [option])
     line, = played.lines()
     assert f"warning {ident}" in line
     assert [t.exit for t in played.all_tasks] == [0] * 4
     assert [t.env["RANK"] for t in played.all_tasks] == ["0", "1", "2", "3"]
     assert not any(name in t.env for t in played.all_tasks for name in variables)
     # and of users who did not ask for it not even that
-    assert host.step(step, [], arguments=[f"default={option}"]).lines() == []
+    assert host.step(EVEN, arguments=[f"default={option}"]).lines() == []

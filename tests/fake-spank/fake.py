@@ -88,6 +88,10 @@ class Step:
         }
 
 
+EVEN = Step([[0, 1], [2, 3]])
+TWO = Step([[0, 1]])  # on one node
+
+
 @dataclass
 class Task:
     node: int
@@ -106,6 +110,10 @@ class Task:
             if equals:
                 out.setdefault(name, value)
         return out
+
+    @property
+    def held_ports(self):
+        return [fd for fd in self.descriptors if fd >= 200]
 
 
 @dataclass
@@ -172,7 +180,7 @@ class Host:
 
     def command(self, context, options=(), arguments=(), env=(), extra=(), step=None):
         """Plays srun (local) or sbatch and salloc (allocator)."""
-        step = step or Step([[0, 1], [2, 3]])
+        step = step or EVEN
         lines = [("context", context), ("job_id", step.job), ("step_id", step.step)]
         lines += [("total_tasks", step.size)]
         lines += [("node", ",".join(map(str, there))) for there in step.ranks]

@@ -6,10 +6,9 @@ import os
 import pytest
 
 from conftest import copy_plugin, make_beside
-from fake import Host, Step
+from fake import TWO, Host, Step
 
 ALL = sorted(os.sched_getaffinity(0))
-TWO = Step([[0, 1]])
 GIVEN = {"SLURM_CPUS_ON_NODE": str(len(ALL)), "ROLLCALL_DEBUG": "1"}
 
 pytestmark = pytest.mark.skipif(len(ALL) < 2, reason="two cores for two tasks")

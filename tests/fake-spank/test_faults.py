@@ -3,8 +3,8 @@
 
 import pytest
 
-from fake import Step
-from test_plugin import EVEN, SCOPE, is_worker, untouched
+from fake import EVEN, Step
+from test_plugin import SCOPE, is_worker, untouched
 
 ITEMS = ["S_JOB_ID", "S_JOB_STEPID", "S_JOB_NNODES", "S_JOB_NODEID", "S_JOB_LOCAL_TASK_COUNT",
          "S_JOB_TOTAL_TASK_COUNT", "S_JOB_ARGV", "S_JOB_ENV", "S_TASK_ID", "S_JOB_LOCAL_TO_GLOBAL_ID"]

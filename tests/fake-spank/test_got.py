@@ -8,10 +8,9 @@ import os
 
 import pytest
 
-from fake import Step
+from fake import EVEN, TWO, Step
 from test_bind import ALL, LISTS, PINS, Installed, answer
 
-TWO = Step([[0, 1], [2, 3]])
 # of 22.05, and of cores alone, which slurmd makes masks of
 SLURMS = {"SLURM_CPU_BIND_TYPE": "cores", "SLURM_CPU_BIND_LIST": "cores"}
 PROMISED = {"SLURM_CPUS_PER_TASK": "64", "SLURM_JOB_CPUS_PER_NODE": "128(x2)", **SLURMS}
@@ -43,14 +42,14 @@ def said(played, number="RC915"):
                   "srun"),
 ])
 def test_what_srun_was_told_is_said_once(host, extra, env, why):
-    for step in (TWO, Step([[0, 1]])):
+    for step in (EVEN, TWO):
         played = host.step(step, [""], env={**PROMISED, **env}, extra=extra)
         assert said(played) == [SHORT.format("n1") + why]
         assert [task.exit for task in played.all_tasks] == [0] * step.size
     # a user who asked for no binding has been promised cores all the same
-    assert said(host.step(TWO, ["bind=off"], env={**PROMISED, **env}, extra=extra))
+    assert said(host.step(EVEN, ["bind=off"], env={**PROMISED, **env}, extra=extra))
     # the advice is for who asked; nobody else's program is a training
-    assert not said(host.step(TWO, arguments=["default=auto"], env={**PROMISED, **env}, extra=extra))
+    assert not said(host.step(EVEN, arguments=["default=auto"], env={**PROMISED, **env}, extra=extra))
 
 
 @pytest.mark.usefixtures("narrow")
@@ -58,7 +57,7 @@ def test_what_srun_was_told_is_said_once(host, extra, env, why):
 def test_what_a_node_did_is_said_by_each(host, kind):
     why = ("it was bound before Slurm started it (slurmd under taskset or CPUAffinity=); restart slurmd without that, "
            "or use --ddp=bind=cores")
-    played = host.step(TWO, [""], env={**PROMISED, "SLURM_CPU_BIND_LIST": "", "SLURM_CPU_BIND_TYPE": kind}, extra=TAKEN)
+    played = host.step(EVEN, [""], env={**PROMISED, "SLURM_CPU_BIND_LIST": "", "SLURM_CPU_BIND_TYPE": kind}, extra=TAKEN)
     assert said(played) == [SHORT.format(node) + why for node in ("n1", "n2")]
 
 
@@ -75,21 +74,21 @@ def test_what_a_node_did_is_said_by_each(host, kind):
     ([*UNTAKEN, ("missing", "S_STEP_CPUS_PER_TASK")], {}),
 ])
 def test_silent(host, extra, env):
-    assert not said(host.step(TWO, [""], env={**PROMISED, **env}, extra=extra))
+    assert not said(host.step(EVEN, [""], env={**PROMISED, **env}, extra=extra))
 
 
 def test_a_task_with_all_that_the_machine_has_is_not_short(host):
     for extra, env in [(UNTAKEN, {}), (TAKEN, LEFT), (TAKEN, {"SLURM_CPU_BIND_TYPE": None})]:
-        assert not said(host.step(TWO, [""], env={**PROMISED, **env}, extra=extra))
+        assert not said(host.step(EVEN, [""], env={**PROMISED, **env}, extra=extra))
 
 
 @pytest.mark.usefixtures("narrow")
 def test_nor_is_one_that_rollcall_has_bound(host, tmp_path):
     bound = Installed(host, tmp_path)
     bound.says(PINS)
-    assert not said(bound.step(TWO, ["bind=cores"], env=PROMISED, extra=UNTAKEN))
+    assert not said(bound.step(EVEN, ["bind=cores"], env=PROMISED, extra=UNTAKEN))
     bound.says(answer(*[f"cpus={LISTS[0]},8191 cores=1"] * 2))
-    assert len(said(bound.step(TWO, ["bind=cores"], env=PROMISED, extra=UNTAKEN))) == 1
+    assert len(said(bound.step(EVEN, ["bind=cores"], env=PROMISED, extra=UNTAKEN))) == 1
 
 
 MARK = "SLURM_ROLLCALL_CPU_BIND"
@@ -116,7 +115,7 @@ def gpus(step, job, **more):
             "SLURM_JOB_GPUS": job, "SLURM_JOB_NODELIST": "n[1-2]", **more}
 
 
-ONE, BOTH = Step([[0]]), Step([[0, 1]])
+ONE = Step([[0]])
 TRAIN, RUN = ("python", "train.py"), ("torchrun", "--nproc_per_node=4", "train.py")
 JOB = "0,1,2,3"
 USE = "use srun --gpus-per-node=4"
@@ -128,20 +127,20 @@ def unset(name):
 
 
 @pytest.mark.parametrize("step, argv, env, line", [
-    (BOTH, TRAIN, gpus("2", JOB), f"1 of the job's 4 GPUs on this node, for 2 tasks; {USE}"),
-    (BOTH, TRAIN, gpus("2", JOB, SLURM_GPUS_PER_NODE="1"),
+    (TWO, TRAIN, gpus("2", JOB), f"1 of the job's 4 GPUs on this node, for 2 tasks; {USE}"),
+    (TWO, TRAIN, gpus("2", JOB, SLURM_GPUS_PER_NODE="1"),
      f"1 of the job's 4 GPUs on this node, for 2 tasks; {unset('SLURM_GPUS_PER_NODE')}"),
-    (BOTH, TRAIN, gpus("2", JOB, SLURM_GPUS_PER_NODE="4"), f"1 of the job's 4 GPUs on this node, for 2 tasks; {USE}"),
+    (TWO, TRAIN, gpus("2", JOB, SLURM_GPUS_PER_NODE="4"), f"1 of the job's 4 GPUs on this node, for 2 tasks; {USE}"),
     (ONE, RUN, gpus("0", JOB, **PER_TASK),
      f"1 of the job's 4 GPUs on this node, for 4 workers; {unset('SLURM_TRES_PER_TASK')}"),
     (ONE, RUN, gpus("0,3", JOB, SLURM_GPUS_PER_TASK="2", SLURM_TRES_PER_TASK="cpu=2"),
      f"2 of the job's 4 GPUs on this node, for 4 workers; {unset('SLURM_GPUS_PER_TASK')}"),
     (ONE, TRAIN, gpus("2", JOB), None),
-    (BOTH, TRAIN, gpus("0,1", JOB), None),
+    (TWO, TRAIN, gpus("0,1", JOB), None),
     (ONE, RUN, gpus(JOB, JOB), None),
-    (BOTH, TRAIN, gpus("2", "0,1,3"), None),
+    (TWO, TRAIN, gpus("2", "0,1,3"), None),
     # two tasks a GPU, as they were asked for
-    (BOTH, TRAIN, gpus("2", JOB, SLURMD_TRES_BIND="gpu:single:2"), None),
+    (TWO, TRAIN, gpus("2", JOB, SLURMD_TRES_BIND="gpu:single:2"), None),
 ])
 def test_a_part_of_the_jobs_gpus(host, step, argv, env, line):
     played = host.step(step, [""], env=env, argv=argv)

@@ -6,9 +6,8 @@ import os
 import pytest
 
 from conftest import copy_plugin, make_beside
-from fake import Host, Step
+from fake import EVEN, Host
 
-TWO = Step([[0, 1], [2, 3]])
 SERVED = {"SLURM_ROLLCALL_SERVER": f"{'0' * 32} 60001 42.0", "SLURM_LAUNCH_NODE_IPADDR": "127.0.0.1"}
 TOGETHER = [("order", "0+1")]
 
@@ -25,7 +24,7 @@ class Meeting(Host):
         with open(self.exchange, "w", encoding="ascii") as file:
             file.write(f"#!/bin/sh\n{script}\n")
         os.chmod(self.exchange, 0o755)
-        return self.step(TWO, options, arguments, env=SERVED, extra=TOGETHER)
+        return self.step(EVEN, options, arguments, env=SERVED, extra=TOGETHER)
 
 
 @pytest.fixture
@@ -33,14 +32,10 @@ def meeting(host, tmp_path):
     return Meeting(host, tmp_path)
 
 
-def held_ports(task):
-    return [fd for fd in task.descriptors if fd >= 200]
-
-
 def test_all_tasks_take_the_port_of_the_answer(meeting):
     played = meeting.plays("printf 'answer=1\\nport=24512\\n'", ["worker,exchange=srun"])
     assert {task.env["MASTER_PORT"] for task in played.all_tasks} == {"24512"}
-    assert [len(held_ports(task)) for task in played.all_tasks] == [1, 0, 0, 0]
+    assert [len(task.held_ports) for task in played.all_tasks] == [1, 0, 0, 0]
     assert played.lines() == []
 
 
@@ -50,7 +45,7 @@ def test_where_the_first_task_ends_the_others_do_not_start_with_a_port_of_their_
     assert [played.tasks[node, 1].exit for node in (0, 1)] == [1, 1]
     lines = played.lines()
     assert len(lines) == 2
-    for name, line in zip(TWO.hosts, lines):
+    for name, line in zip(EVEN.hosts, lines):
         assert line.startswith(f"rollcall: error RC613: the first task of {name}, which asks the other nodes for "
                                f"MASTER_PORT, has ended or gave no answer within 16 s; nothing was set")
 
@@ -59,4 +54,4 @@ def test_a_step_that_stops_keeps_no_port_where_only_the_administrator_asked(meet
     played = meeting.plays("printf 'answer=1\\nport=24512\\nstop=1\\n'",
                            arguments=["default=worker,exchange=srun"])
     assert [(task.exit, "RANK" in task.env) for task in played.all_tasks] == [(0, False)] * 4
-    assert [held_ports(task) for task in played.all_tasks] == [[], [], [], []]
+    assert [task.held_ports for task in played.all_tasks] == [[], [], [], []]

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fake import SPECIAL_STEPS, Step
+from fake import EVEN, SPECIAL_STEPS, Step
 
-EVEN = Step([[0, 1], [2, 3]])
 SCOPE = "ROLLCALL_SCOPE"
 
 
@@ -487,9 +486,9 @@ def test_warnings_once_a_step_and_advice_only_to_who_asked(host):
 
 def test_rank_0_holds_the_port(host):
     played = host.step(EVEN, ["worker"])
-    assert [fd for fd in played.tasks[0, 0].descriptors if fd >= 200] == [200]
+    assert played.tasks[0, 0].held_ports == [200]
     for key in ((0, 1), (1, 0), (1, 1)):
-        assert not [fd for fd in played.tasks[key].descriptors if fd >= 200]
+        assert not played.tasks[key].held_ports
 
 
 SAME_NETWORK = [("same_network", "")]
@@ -533,7 +532,7 @@ def test_a_port_in_time_wait_is_held(host):
         other.bind(("", int(port)))
     played = host.step(EVEN, ["worker"], env={"MASTER_PORT": port}, extra=SAME_NETWORK)
     assert played.lines() == []
-    assert [fd for fd in played.tasks[0, 0].descriptors if fd >= 200] == [200]
+    assert played.tasks[0, 0].held_ports == [200]
 
 
 def arbitrary(hosts="n[1-2]"):

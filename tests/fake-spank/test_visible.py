@@ -3,26 +3,25 @@
 
 import pytest
 
-from fake import Step
+from fake import TWO, Step
 
 LISTS = ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "GPU_DEVICE_ORDINAL")
 OPEN = [("device", f"nvidia{i}") for i in range(4)] + [("device", "nvidiactl"), ("device", "nvidia-uvm")]
 CGROUP = [("device", "nvidia0")] + [("device", f"!nvidia{i}") for i in range(1, 4)]
 FOUR = Step([[0, 1, 2, 3]])
-TWO = Step([[0, 1]])
 
 
-def gpus(devices, on_node=None, lists=LISTS):
+def gpus(devices):
     """The step's part on this node, as user_init finds it."""
-    return {**{name: devices for name in lists}, "SLURM_STEP_GPUS": devices,
-            "SLURM_GPUS_ON_NODE": str(on_node or devices.count(",") + 1)}
+    return {**{name: devices for name in LISTS}, "SLURM_STEP_GPUS": devices,
+            "SLURM_GPUS_ON_NODE": str(devices.count(",") + 1)}
 
 
-def bound(own, step_gpus=None, lists=LISTS, bind="gpu:per_task:1"):
+def bound(own, step_gpus=None, bind="gpu:per_task:1"):
     """What each task has of it: its own, and SLURMD_TRES_BIND; None takes all away."""
     lines = [("task_env", f"SLURMD_TRES_BIND={bind}")]
     for local, devices in enumerate(own):
-        for name in lists:
+        for name in LISTS:
             lines.append(("own_env", f"{local} {name}={devices}" if devices else f"{local} {name}"))
         given = (step_gpus or own)[local]
         lines.append(("own_env", f"{local} SLURM_STEP_GPUS={given}" if given else f"{local} SLURM_STEP_GPUS"))
@@ -45,7 +44,6 @@ def seen(played, names=LISTS):
 ALL = [(str(i), "0,1,2,3") for i in range(4)]
 OWN = [("0", str(i)) for i in range(4)]
 EACH = ["0", "1", "2", "3"]
-FIRST = [("0", "0")] * 4
 CLOSED = [("device", f"!nvidia{i}") for i in range(4)]
 EIGHT = [("device", f"nvidia{i}") for i in range(8)]
 PAIRS = bound(["0,1", "2,3"], bind="gpu:per_task:2")

@@ -4,9 +4,7 @@
 import pytest
 
 from conftest import install_beside, missing_costs_a_line
-from fake import SPECIAL_STEPS, Step
-
-EVEN = Step([[0, 1], [2, 3]])
+from fake import EVEN, SPECIAL_STEPS, Step
 
 
 @pytest.fixture
@@ -40,7 +38,7 @@ def test_without_watch_there_is_nothing_of_it(installed, options, configuration)
 
 
 def test_a_watch_that_is_not_installed_costs_a_line(host):
-    missing_costs_a_line(host, EVEN, "watch", "RC505", "PYTHONPATH", "ROLLCALL_IDENTITY")
+    missing_costs_a_line(host, "watch", "RC505", "PYTHONPATH", "ROLLCALL_IDENTITY")
 
 
 def test_torch_that_loads_nothing_costs_a_line(installed):
