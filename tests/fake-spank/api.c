@@ -35,38 +35,36 @@ spank_err_t spank_option_register(spank_t spank, struct spank_option *option)
     return ESPANK_SUCCESS;
 }
 
-static const char *item_name(spank_item_t item)
-{
-    static const char *const names[] = {
-        [S_JOB_ID] = "S_JOB_ID",
-        [S_JOB_STEPID] = "S_JOB_STEPID",
-        [S_JOB_NNODES] = "S_JOB_NNODES",
-        [S_JOB_NODEID] = "S_JOB_NODEID",
-        [S_JOB_LOCAL_TASK_COUNT] = "S_JOB_LOCAL_TASK_COUNT",
-        [S_JOB_TOTAL_TASK_COUNT] = "S_JOB_TOTAL_TASK_COUNT",
-        [S_STEP_CPUS_PER_TASK] = "S_STEP_CPUS_PER_TASK",
-        [S_JOB_ARGV] = "S_JOB_ARGV",
-        [S_JOB_ENV] = "S_JOB_ENV",
-        [S_TASK_ID] = "S_TASK_ID",
-        [S_JOB_LOCAL_TO_GLOBAL_ID] = "S_JOB_LOCAL_TO_GLOBAL_ID",
-    };
+/* The items that the plugin asks for. Where the number is not at a place of its own, read_item has it. */
+static const struct item {
+    spank_item_t id;
+    const char *name;
+    bool in_srun;
+    const uint32_t *number;
+} items[] = {
+#define ITEM(id, in_srun, number) \
+    {                             \
+        id, #id, in_srun, number  \
+    }
+    ITEM(S_JOB_ID, true, &scenario.job_id),
+    ITEM(S_JOB_STEPID, true, &scenario.step_id),
+    ITEM(S_JOB_NNODES, true, &scenario.nodes),
+    ITEM(S_JOB_TOTAL_TASK_COUNT, true, &scenario.total_tasks),
+    ITEM(S_JOB_ARGV, true, NULL),
+    ITEM(S_JOB_ENV, true, NULL),
+    ITEM(S_JOB_NODEID, false, &now.node),
+    ITEM(S_STEP_CPUS_PER_TASK, false, &scenario.cpus_per_task),
+    ITEM(S_JOB_LOCAL_TASK_COUNT, false, NULL),
+    ITEM(S_JOB_LOCAL_TO_GLOBAL_ID, false, NULL),
+    ITEM(S_TASK_ID, false, NULL),
+};
 
-    return (size_t)item < sizeof(names) / sizeof(*names) && names[item] ? names[item] : "other";
-}
-
-static bool is_local_item(spank_item_t item)
-{
-    return item == S_JOB_ID || item == S_JOB_STEPID || item == S_JOB_ARGV || item == S_JOB_ENV ||
-           item == S_JOB_TOTAL_TASK_COUNT || item == S_JOB_NNODES;
-}
-
-/* Answers the items that the plugin asks for; refuses all others. */
-static spank_err_t get_item(spank_item_t item, va_list *to)
+static spank_err_t read_item(const struct item *item, va_list *to)
 {
     const struct node *node = &scenario.node[now.node];
     uint32_t *out, id;
 
-    switch (item) {
+    switch (item->id) {
     case S_JOB_ENV:
         *va_arg(*to, char ***) = scenario.null_env ? NULL : now.env;
         return ESPANK_SUCCESS;
@@ -86,50 +84,29 @@ static spank_err_t get_item(spank_item_t item, va_list *to)
         *out = id < node->tasks ? node->rank[id] : UINT32_MAX;
         return id < node->tasks ? ESPANK_SUCCESS : ESPANK_NOEXIST;
     default:
-        break;
-    }
-    out = va_arg(*to, uint32_t *);
-    switch (item) {
-    case S_JOB_ID:
-        *out = scenario.job_id;
+        *va_arg(*to, uint32_t *) = item->number ? *item->number : node->tasks;
         return ESPANK_SUCCESS;
-    case S_JOB_STEPID:
-        *out = scenario.step_id;
-        return ESPANK_SUCCESS;
-    case S_JOB_NNODES:
-        *out = scenario.nodes;
-        return ESPANK_SUCCESS;
-    case S_JOB_NODEID:
-        *out = now.node;
-        return ESPANK_SUCCESS;
-    case S_JOB_LOCAL_TASK_COUNT:
-        *out = node->tasks;
-        return ESPANK_SUCCESS;
-    case S_JOB_TOTAL_TASK_COUNT:
-        *out = scenario.total_tasks;
-        return ESPANK_SUCCESS;
-    case S_STEP_CPUS_PER_TASK:
-        *out = scenario.cpus_per_task;
-        return ESPANK_SUCCESS;
-    default:
-        return ESPANK_NOT_AVAIL;
     }
 }
 
-spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
+/* Refuses all other items. */
+spank_err_t spank_get_item(spank_t spank, spank_item_t id, ...)
 {
+    const struct item *item = items;
     spank_err_t rc;
     va_list to;
 
     (void)spank;
-    if (is_listed(&scenario.missing, item_name(item)))
+    while (item < items + sizeof(items) / sizeof(*items) && item->id != id)
+        item++;
+    if (item == items + sizeof(items) / sizeof(*items) || is_listed(&scenario.missing, item->name))
         return ESPANK_NOT_AVAIL;
-    if (scenario.context == S_CTX_LOCAL && (!is_local_item(item) || strcmp(now.callback, "local_user_init")))
+    if (scenario.context == S_CTX_LOCAL && (!item->in_srun || strcmp(now.callback, "local_user_init")))
         return ESPANK_NOT_REMOTE;
     if (scenario.context != S_CTX_LOCAL && scenario.context != S_CTX_REMOTE)
         return ESPANK_NOT_AVAIL;
-    va_start(to, item);
-    rc = get_item(item, &to);
+    va_start(to, id);
+    rc = read_item(item, &to);
     va_end(to);
     return rc;
 }
