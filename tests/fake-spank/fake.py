@@ -163,7 +163,7 @@ class Host:
         return Played(events, tasks, done.returncode)
 
     def step(self, step, options=(), arguments=(), env=(), extra=(), argv=("python", "train.py"), entries=()):
-        """Plays slurmstepd on every node of a step. env replaces or (None) removes variables."""
+        """Plays slurmstepd on every node of a step: only tasks may fail. env replaces or (None) removes variables."""
         block = {**step.env(), **dict(env)}
         arguments = without_exchange(arguments)
         lines = [("context", "remote"), ("job_id", step.job), ("step_id", step.step)]
@@ -176,6 +176,8 @@ class Host:
         lines += [("argv", word) for word in argv] + list(extra)
         played = self.play(lines)
         assert set(played.tasks) == {(n, i) for n, there in enumerate(step.ranks) for i in range(len(there))}
+        for callback in ("init", "option", "init_post_opt", "user_init"):
+            assert set(played.returned(callback)) <= {0}, callback
         return played
 
     def command(self, context, options=(), arguments=(), env=(), extra=(), step=None):
