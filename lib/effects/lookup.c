@@ -63,21 +63,16 @@ static bool are_all(const struct rc_addresses *addresses, bool (*are)(const stru
     return addresses->count > 0;
 }
 
-/* Whether this node surely has all of the addresses, by the list of its interfaces. */
-static bool are_all_own(const struct rc_addresses *addresses)
+/* Whether this node surely has the address, by the list of its interfaces. */
+static bool is_own(const struct rc_netaddr *address)
 {
     struct rc_interface list[RC_INTERFACES_MAX];
     unsigned count = rc_interfaces(list);
+    bool found = rc_netaddr_is_loopback(address);
 
-    for (unsigned i = 0; i < addresses->count; i++) {
-        bool is_own = rc_netaddr_is_loopback(&addresses->list[i]);
-
-        for (unsigned k = 0; k < count && !is_own; k++)
-            is_own = rc_netaddr_compare(&list[k].address, &addresses->list[i]) == 0;
-        if (!is_own)
-            return false;
-    }
-    return addresses->count > 0;
+    for (unsigned i = 0; i < count && !found; i++)
+        found = rc_netaddr_compare(&list[i].address, address) == 0;
+    return found;
 }
 
 /* "10.0.0.1,10.1.0.1": whether one of the addresses is among them. */
@@ -112,7 +107,7 @@ static void check_addresses(struct search *s, const struct rc_addresses *address
                    "rank 0's node %s resolves MASTER_ADDR %pS (%pS) to %pS, which it does not have; %pS; correct its "
                    "/etc/hosts or DNS, or choose another address with addr=",
                    s->node, &asked->addr, &asked->source, &first, &asked->outcome);
-    } else if (is_machine && are_all_own(addresses)) {
+    } else if (is_machine && are_all(addresses, is_own)) {
         rc_say(&s->wrong, RC416,
                "%s resolves MASTER_ADDR %pS (%pS) to itself, %pS; %pS; take that name out of %pS's line in its "
                "/etc/hosts, or choose another address with addr=",
