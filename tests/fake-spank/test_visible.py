@@ -128,13 +128,6 @@ def test_more_tasks_than_gpus(host):
     assert line.startswith("rollcall: warning RC902: 4 tasks share 2 GPUs")
 
 
-def test_mig(host):
-    step = ",".join(f"MIG-{letter}" for letter in "abcd")
-    env = {**gpus("0,1,2,3"), "CUDA_VISIBLE_DEVICES": step}
-    played = host.step(FOUR, ["worker"], env=env, extra=[("device", "nvidia0")])
-    assert seen(played, ("CUDA_VISIBLE_DEVICES",)) == [("0", f"MIG-{letter}") for letter in "abcd"]
-
-
 def test_amd(host):
     """All four lists on AMD's GPUs: only ROCR's may stay where they would be filtered twice."""
     extra = [("device", f"dri/renderD{128 + i}") for i in range(8)] + [("device", "dri/card0"), ("device", "kfd")]
