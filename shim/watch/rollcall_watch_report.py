@@ -128,11 +128,15 @@ class Failure:
 
     def hook(self, kind, error, trace):
         self.before(kind, error, trace)
-        # Ctrl-C, what torchrun's agent makes of SIGTERM or USR1, and a line typed at Python's prompt
-        if not (issubclass(kind, KeyboardInterrupt) or kind.__name__ == "SignalException" or hasattr(sys, "ps1")):
-            quietly(self.tell, error)
+        quietly(self.tell, error)
 
     def tell(self, error):
+        # a script's own call of the hook, to print something: Python notes first what nobody has caught
+        if error is not getattr(sys, "last_value", sys) or hasattr(sys, "ps1"):  # or a line typed at its prompt
+            return
+        # Ctrl-C, and what torchrun's agent makes of SIGTERM or USR1
+        if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "SignalException":
+            return
         start = start_environment()
         rank, size = self.who(start)
         killed = False
