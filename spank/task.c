@@ -4,11 +4,11 @@
 #include <slurm/slurm.h>
 #include <unistd.h>
 
+#include "effects/look.h"
 #include "node.h"
 #include "spank.h"
 #include "system/gpufiles.h"
 #include "system/net.h"
-#include "system/node.h"
 #include "system/port.h"
 #include "system/program.h"
 
@@ -150,29 +150,22 @@ static bool is_asked_for(const struct rc_env *env, struct rc_options *options)
            options->watch != RC_WATCH_OFF;
 }
 
-/* What a plan may ask of the node. Who the task is Slurm says. */
-static bool look(struct rc_here *here, enum rc_learn what, struct rc_str path)
+/* rc_resolve, whose plan may ask for files of the node. Who the task is Slurm says. */
+static enum rc_status resolve(struct rc_context *context, struct rc_result *result)
 {
-    static char watch[4096];
-    static char library[4096];
+    static struct rc_here_storage node;
 
-    (void)path;
-    if (what == RC_LEARN_WATCH)
-        here->watch = rc_beside_watch(ROLLCALL_WATCH_FROM_PLUGIN, watch, sizeof(watch));
-    else if (what == RC_LEARN_REVERSE)
-        here->reverse = rc_beside_library(ROLLCALL_PRELOAD_FROM_PLUGIN, RC_REVERSE_LIBRARY, library, sizeof(library));
-    else if (what == RC_LEARN_GPU_FILES)
-        rc_device_files_find(here);
-    else
-        return false;
-    return true;
+    node.only = RC_LEARN_WATCH | RC_LEARN_REVERSE | RC_LEARN_GPU_FILES;
+    node.watch_relative = ROLLCALL_WATCH_FROM_PLUGIN;
+    node.libraries_relative = ROLLCALL_PRELOAD_FROM_PLUGIN;
+    node.find_gpu_files = rc_device_files_find;
+    return rc_here_resolve(context, &node, result);
 }
 
 void rc_spank_batch_begin(spank_t spank)
 {
     struct rc_result *result = rc_spank_result();
-    struct rc_here here = { .look = look };
-    struct rc_context context = { .env = rc_spank_environment(spank), .here = &here };
+    struct rc_context context = { .env = rc_spank_environment(spank) };
     struct rc_str job;
     uint32_t step;
     bool asked;
@@ -185,7 +178,7 @@ void rc_spank_batch_begin(spank_t spank)
         return;
     /* a script that was submitted from a task inherits what looks like one: it is none, whatever it inherits */
     context.options.mode = RC_MODE_OFF;
-    if (rc_resolve(&context, result) != RC_RESOLVED)
+    if (resolve(&context, result) != RC_RESOLVED)
         return;
     job = rc_env_get(&result->env, "SLURM_JOB_ID");
     if (job.n)
@@ -201,7 +194,6 @@ void rc_spank_batch_begin(spank_t spank)
 struct task {
     spank_t spank;
     struct rc_context context; /* what is known before it is resolved */
-    struct rc_here here;
     struct rc_result *result;
     struct rc_rank0 rank0; /* how RANK 0's process checks its address and holds its port */
     int held;              /* the descriptor of RANK 0's port, or -1 */
@@ -239,10 +231,8 @@ static void describe_task(struct task *task)
     const struct rc_spank_step *step = rc_spank_step();
 
     task->result = rc_spank_result();
-    task->here = (struct rc_here){ .look = look };
     task->context = (struct rc_context){
         .env = rc_spank_environment(task->spank),
-        .here = &task->here,
         .indexed = true,
         .argv = rc_spank_command(task->spank),
         .command_read = true, /* by rc_spank_step_begin */
@@ -267,7 +257,7 @@ static void describe_task(struct task *task)
 /* Finds out who this task is and what would be set. */
 static bool resolve_task(struct task *task)
 {
-    enum rc_status status = rc_resolve(&task->context, task->result);
+    enum rc_status status = resolve(&task->context, task->result);
 
     task->rank0.node = rc_env_get(&task->result->env, "SLURMD_NODENAME");
     if (status != RC_RESOLVED)

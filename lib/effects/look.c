@@ -34,6 +34,8 @@ static bool look(struct rc_here *here, enum rc_learn what, struct rc_str path)
 {
     struct rc_here_storage *storage = (struct rc_here_storage *)here; /* its first member */
 
+    if (storage->only && !(storage->only & what))
+        return false;
     switch (what) {
     case RC_LEARN_ANCESTORS:
         look_at_ancestors(storage, here);

@@ -13,7 +13,8 @@ enum { RC_HERE_TITLES = 8192, RC_HERE_FILE = 1 << 20, RC_HERE_PATH = 4096 };
 /* Too large for a stack: static or heap storage. Untouched pages cost nothing. */
 struct rc_here_storage {
     struct rc_here here;
-    uint32_t pid; /* the process that is, or becomes, the task */
+    uint32_t pid;  /* the process that is, or becomes, the task */
+    unsigned only; /* of enum rc_learn: nothing else is looked at; 0: no limit */
     /* The relative path from the folder of this very program or library to that of the
      * watch: "../share/rollcall/watch" (config.h). NULL: it is not looked for. */
     const char *watch_relative;
