@@ -60,8 +60,13 @@ static void keep(struct rc_failures *failures, struct rc_failure *place, struct 
 
 static void begin(struct rc_failures *failures, struct rc_str text, int64_t now)
 {
+    uint32_t attempt = failures->first.attempt;
+
     *failures = (struct rc_failures){ .since = now, .alike = 1 };
     keep(failures, &failures->first, text);
+    /* torchrun tells of a signal, and not in which attempt */
+    if (failures->first.attempt < attempt)
+        failures->first.attempt = attempt;
 }
 
 bool rc_failures_take(struct rc_failures *failures, struct rc_str text, int64_t now)

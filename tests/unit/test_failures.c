@@ -71,6 +71,10 @@ static const struct {
       { OTHER(2, "SIGKILL\nkilled=yes"), OTHER(1, "OSError: reset") },
       "a signal ended rank 2 on n1: SIGKILL; 0.5 s later rank 1 on n1: OSError: reset; begin with its output",
       "torchrun tells of a signal" },
+    { TEXT("raised=1\ntask=1\nattempt=1\nerror=OSError: reset\n"),
+      { "raised=1\ntask=2\nerror=SIGKILL\nkilled=yes\n", "raised=1\ntask=0\nattempt=1\nerror=OSError: closed\n" },
+      "a signal ended task 2: SIGKILL; 0.5 s later task 0: OSError: closed; begin with its output",
+      "torchrun tells of a signal in its next attempt" },
 };
 
 UNIT_ROWS(names, "after rank 3", rows)
