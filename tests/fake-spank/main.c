@@ -289,11 +289,6 @@ static void play_node(uint32_t index)
 
     now.node = index;
     now.env = env_copy(&scenario.env);
-    plugin = dlopen(scenario.plugin, RTLD_LAZY);
-    if (!plugin) {
-        print_event("crash", "text", dlerror(), 1);
-        return;
-    }
     if (scenario.descriptors && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
         limit.rlim_cur = scenario.descriptors;
         setrlimit(RLIMIT_NOFILE, &limit);
@@ -309,11 +304,6 @@ static void play_node(uint32_t index)
 
 static void play_command(void)
 {
-    plugin = dlopen(scenario.plugin, RTLD_LAZY);
-    if (!plugin) {
-        print_event("crash", "text", dlerror(), 1);
-        return;
-    }
     environ = env_copy(&scenario.env);
     setvbuf(stdout, NULL, _IOLBF, 0); /* the plugin may end srun */
     call_plugin("init");
@@ -349,6 +339,11 @@ int main(void)
         perror("fake-spank: no network namespace of its own");
     if (!scenario.same_network)
         bring_loopback_up();
+    plugin = dlopen(scenario.plugin, RTLD_LAZY);
+    if (!plugin) {
+        print_event("crash", "text", dlerror(), 1);
+        return 0;
+    }
     if (scenario.context != S_CTX_REMOTE) {
         play_command();
         return 0;
