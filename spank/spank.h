@@ -81,7 +81,7 @@ bool rc_spank_asked_here(struct rc_options *out);
 
 /* srun.c: srun's side. */
 
-/* Once the step is made: where the user asked for rollcall and for no other exchange, opens a socket in SrunPortRange,
+/* Once the step is made: where rollcall was asked for and no other exchange was, opens a socket in SrunPortRange,
  * starts rollcall-exchange with it, and names it to the tasks (RC_SERVER). Where the step needs it, sets RC_TASK_HOSTS.
  * An outer step's are emptied. Whatever fails leaves srun as it was. */
 void rc_spank_srun_begin(spank_t spank);

@@ -252,6 +252,9 @@ def test_one_line_a_step_in_slurms_log(host):
     played = host.step(Step([[0, 2], [1]]), ["worker"], ["log=json"])
     event = json.loads(played.lines("info")[0].removeprefix("rollcall: "))
     assert (event["outcome"], event["messages"], event["tasks"]) == ("set", ["RC301"], 3)
+    # an error that nodes find by themselves
+    played = host.step(EVEN, ["worker"], ["log=json"], extra=[("name", "n2=192.0.2.2")])
+    assert [json.loads(line.removeprefix("rollcall: "))["node"] for line in played.lines("info")] == ["n1", "n2"]
     # nothing that ends a string comes from a name
     line, = host.step(EVEN, ["worker"], ["log=json"], {"MASTER_ADDR": 'n1"},{"a":"'}).lines("info")
     assert json.loads(line.removeprefix("rollcall: "))["event"] == "step"
