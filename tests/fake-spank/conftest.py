@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from fake import EVEN, Host
+from fake import Host
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
@@ -85,23 +85,3 @@ def make_beside(plugin, tmp_path, way):
         pytest.skip("configured to lie further away than this test can follow")
     os.makedirs(folder, exist_ok=True)
     return folder
-
-
-def install_beside(host, tmp_path, way, name):
-    """A plugin in a tree of its own, and the folder with an empty file where config.h's `way` leads from it."""
-    plugin = copy_plugin(host, tmp_path)
-    folder = make_beside(plugin, tmp_path, way)
-    open(os.path.join(folder, name), "w", encoding="ascii").close()
-    return Host(host.program, plugin, host.environment), folder
-
-
-def missing_costs_a_line(host, option, ident, *variables):
-    """What an option wants is not installed: whoever asked for it is told so, and the step runs without."""
-    played = host.step(EVEN, [option])
-    line, = played.lines()
-    assert f"warning {ident}" in line
-    assert [t.exit for t in played.all_tasks] == [0] * 4
-    assert [t.env["RANK"] for t in played.all_tasks] == ["0", "1", "2", "3"]
-    assert not any(name in t.env for t in played.all_tasks for name in variables)
-    # and of users who did not ask for it not even that
-    assert host.step(EVEN, arguments=[f"default={option}"]).lines() == []

@@ -1,16 +1,68 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""watch: what the plugin gives the tasks for it, and where it looks for it."""
+"""watch and lookup=numeric: what the plugin gives the tasks for them, and where it looks for it."""
+
+import os
 
 import pytest
 
-from conftest import install_beside, missing_costs_a_line
-from fake import EVEN, SPECIAL_STEPS, Step
+from conftest import copy_plugin, make_beside
+from fake import EVEN, SPECIAL_STEPS, Host, Step
+
+
+def install_beside(host, tmp_path, way, name):
+    """A plugin in a tree of its own, and the folder with an empty file where config.h's `way` leads from it."""
+    plugin = copy_plugin(host, tmp_path)
+    folder = make_beside(plugin, tmp_path, way)
+    open(os.path.join(folder, name), "w", encoding="ascii").close()
+    return Host(host.program, plugin, host.environment), folder
 
 
 @pytest.fixture
 def installed(host, tmp_path):
-    """The plugin in a tree of its own, with the watch where configure said, and that folder."""
+    """With the watch, and its folder."""
     return install_beside(host, tmp_path, "ROLLCALL_WATCH_FROM_PLUGIN", "rollcall_watch.py")
+
+
+@pytest.fixture
+def preloading(host, tmp_path):
+    """With the library of lookup=numeric, and its file."""
+    host, folder = install_beside(host, tmp_path, "ROLLCALL_PRELOAD_FROM_PLUGIN", "librollcall-lookup.so")
+    return host, os.path.join(folder, "librollcall-lookup.so")
+
+
+@pytest.mark.parametrize("option, variables", [("watch", {"PYTHONPATH", "ROLLCALL_IDENTITY"}),
+                                               ("lookup=numeric", {"LD_PRELOAD"})])
+def test_what_is_not_installed_costs_a_line(host, option, variables):
+    """Whoever asked for it is told so, and the step runs without."""
+    played = host.step(EVEN, [option])
+    line, = played.lines()
+    assert "warning RC505" in line
+    assert [t.exit for t in played.all_tasks] == [0] * 4
+    assert [t.env["RANK"] for t in played.all_tasks] == ["0", "1", "2", "3"]
+    assert not any(variables & t.env.keys() for t in played.all_tasks)
+    # and of users who did not ask for it not even that
+    assert host.step(EVEN, arguments=[f"default={option}"]).lines() == []
+
+
+@pytest.mark.parametrize("options, configuration, env", [(["lookup=numeric"], [], {}),
+                                                         ([], ["default=auto,lookup=numeric"], {}),
+                                                         ([], [], {"ROLLCALL": "lookup=numeric"})])
+def test_every_task_gets_the_library(preloading, options, configuration, env):
+    host, library = preloading
+    played = host.step(EVEN, options, env=env, arguments=configuration)
+    assert played.lines() == []
+    assert [t.env.get("LD_PRELOAD") for t in played.all_tasks] == [library] * 4
+
+
+def test_in_launcher_mode_too(preloading):
+    host, library = preloading
+    played = host.step(Step([[0], [1]]), ["launcher,lookup=numeric"], env={"LD_PRELOAD": "/lib/x.so"})
+    assert [t.env["LD_PRELOAD"] for t in played.all_tasks] == [f"/lib/x.so:{library}"] * 2
+
+
+@pytest.mark.parametrize("options", ["", "lookup=off", "off,lookup=numeric"])
+def test_nobody_does_without_it(preloading, options):
+    assert not any("LD_PRELOAD" in t.env for t in preloading[0].step(EVEN, [options]).all_tasks)
 
 
 def test_every_task_gets_the_folder_and_its_identity(installed):
@@ -35,10 +87,6 @@ def test_without_watch_there_is_nothing_of_it(installed, options, configuration)
     played = host.step(EVEN, options, arguments=configuration)
     for task in played.all_tasks:
         assert "PYTHONPATH" not in task.env and "ROLLCALL_IDENTITY" not in task.env
-
-
-def test_a_watch_that_is_not_installed_costs_a_line(host):
-    missing_costs_a_line(host, "watch", "RC505", "PYTHONPATH", "ROLLCALL_IDENTITY")
 
 
 def test_torch_that_loads_nothing_costs_a_line(installed):
