@@ -89,6 +89,15 @@ UNIT_TEST(is_certain, "a task that Slurm proves does not read the process tree f
     assert_int_not_equal(look(env, 1)->learned & RC_LEARN_ANCESTORS, 0);
 }
 
+/* As the plugin, which has it from Slurm who the task is. */
+UNIT_TEST(is_kept_from_it, "what is not to be looked at is not")
+{
+    storage.only = RC_LEARN_WATCH;
+    assert_int_equal(look(BOTH, getpid())->learned, 0);
+    storage.only = 0;
+    assert_int_not_equal(look(BOTH, getpid())->learned & RC_LEARN_ANCESTORS, 0);
+}
+
 static unsigned asked;
 
 static struct rc_str answer_once(void)
