@@ -187,13 +187,14 @@ print(port)'
     [ "$(cat "$tree/out.0")" = "$port" ]
 }
 
+# They start one after the other, on a machine that may be busy: half of the deadline is for that.
 @test "a task that does not come: the others compute the port, and so does it later" {
-    options=(--ddp=deadline=2)
+    options=(--ddp=deadline=6)
     for rank in 0 1 2; do
         start $rank 4 1 sh -c "$say_port"
     done
     finish
-    said 1 'RC611: the tasks could not agree on a free port: only 3 of the 4 tasks were there within 1000 ms;'
+    said 1 'RC611: the tasks could not agree on a free port: only 3 of the 4 tasks were there within 3000 ms;'
     start 3 4 1 sh -c "$say_port"
     finish
     computed 4
@@ -203,14 +204,9 @@ print(port)'
 @test "the first task does not come: the others compute the port" {
     options=(--ddp=deadline=1)
     start 1 2 1 sh -c "$say_port"
-    start 0 2 1 false
-    kill -KILL "${pids[1]}" 2> /dev/null || true
-    wait "${pids[1]}" || true
-    unset 'pids[1]'
     finish
-    rm -f "$tree"/*.0
-    # the first one may have been quick enough
-    grep -q 'RC611.*local rank 0' "$tree/err.1" || same 1
+    computed 1
+    said 1 "RC611: the tasks could not agree on a free port: the node's first task (local rank 0) is not there: "
 }
 
 @test "a task that is killed while it waits is missed" {
@@ -249,10 +245,7 @@ PYTHON
     stranger=$!
     start 0 3 1 sh -c "$say_port"
     start 2 3 1 sh -c "$say_port"
-    for ((i = 0; i < 100; i++)); do
-        [ ! -e "$tree/strangers" ] || break
-        sleep 0.05
-    done
+    until [ -e "$tree/strangers" ]; do sleep 0.05; done
     start 1 3 1 sh -c "$say_port"
     finish
     kill "$stranger"
@@ -270,10 +263,7 @@ print("ready", flush=True)
 time.sleep(60)
 PYTHON
     squatter=$!
-    for ((i = 0; i < 100; i++)); do
-        [ ! -s "$tree/ready" ] || break
-        sleep 0.05
-    done
+    until [ -s "$tree/ready" ]; do sleep 0.05; done
     start 0 2 1 sh -c "$say_port"
     start 1 2 1 sh -c "$say_port"
     finish
@@ -400,14 +390,14 @@ flood_ended()
 
 @test "several nodes: a task that does not come is missing in the entry" {
     speaks "printf 'answer=1\nfinding=RC103 task 1 did not answer\n'"
-    options=(--ddp=deadline=2)
+    options=(--ddp=deadline=6)
     start 0 3 2 sh -c "$say_port"
     start 2 3 2 sh -c "$say_port"
     finish
     computed 2
     grep -qx tasks=0,2 "$tree"/request.*
     said 1 'RC103: task 1 did not answer'
-    said 1 'RC611: the tasks could not agree on a free port: not all of them were there within 2 s'
+    said 1 'RC611: the tasks could not agree on a free port: not all of them were there within 6 s'
 }
 
 @test "what the program says is a failure, garbage, or nothing" {

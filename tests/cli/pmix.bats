@@ -61,10 +61,7 @@ run_task()
     with "${task[@]}" ROLLCALL=off "$tree/bin/rollcall" exec -- true
     env -i PATH="$PATH" "${task[@]}" sleep 30 3>&- &
     pid=$!
-    for ((i = 0; i < 100; i++)); do
-        ! grep -qz PMIX_RANK "/proc/$pid/environ" || break
-        sleep 0.05
-    done
+    until grep -qz PMIX_RANK "/proc/$pid/environ"; do sleep 0.05; done
     run with "$tree/bin/rollcall" show --pid $pid
     kill $pid
     [[ $output == *RC109* ]]
@@ -130,10 +127,7 @@ os.rename(sys.argv[1] + ".new", sys.argv[1])
 time.sleep(60)
 PYTHON
     server=$!
-    for ((i = 0; i < 100; i++)); do
-        [ ! -e "$tree/port" ] || break
-        sleep 0.05
-    done
+    until [ -e "$tree/port" ]; do sleep 0.05; done
     uri="prterun-n1-76@0.0;tcp4://127.0.0.1:$(cat "$tree/port")"
     task+=(PMIX_SERVER_URI4="$uri" PMIX_SERVER_URI41="$uri" PMIX_SERVER_URI3="$uri" PMIX_SERVER_URI2="$uri")
     started=$SECONDS
@@ -141,12 +135,13 @@ PYTHON
     fails_with 1 'RC120: the PMIx server does not answer: ' with "${task[@]}" "$rollcall" exec -- true || status=1
     kill $server
     [ "$status" = 0 ]
-    [ $((SECONDS - started)) -le 14 ]
+    # not when the server ends
+    [ $((SECONDS - started)) -le 40 ]
 }
 
 @test "a program that never ends is ended" {
     asked 'exec sleep 60'
     started=$SECONDS
     fails_with 1 "RC120: the PMIx server does not answer: 'no answer within 10 s'" run_task exec -- true
-    [ $((SECONDS - started)) -le 14 ]
+    [ $((SECONDS - started)) -le 40 ]
 }

@@ -170,11 +170,8 @@ variables()
     torchrun=$!
     env -i "${task_3[@]}" sleep 30 3>&- &
     worker=$!
-    for _ in $(seq 200); do
-        [ "$(tr '\0' ' ' < "/proc/$worker/cmdline")" != 'sleep 30 ' ] ||
-            [[ $(tr '\0' ' ' < "/proc/$torchrun/cmdline") != */torchrun\ 30\  ]] || break
-        sleep 0.02
-    done
+    until [ "$(tr '\0' ' ' < "/proc/$worker/cmdline")" = 'sleep 30 ' ]; do sleep 0.02; done
+    until [[ $(tr '\0' ' ' < "/proc/$torchrun/cmdline") == */torchrun\ 30\  ]]; do sleep 0.02; done
     run -0 "$rollcall" show --json --pid "$torchrun"
     [ "$(jq -c '[.mode, .identity.nnodes]' <<< "$output")" = '["launcher",2]' ]
     run -0 "$rollcall" show --json --pid="$worker"

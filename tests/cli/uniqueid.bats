@@ -191,7 +191,9 @@ os._exit(0)'
 
 @test "srun's server answers too late: the rank's next call is in step with the others'" {
     open_server real "$prefix/libexec/rollcall/rollcall-exchange" 60
-    here env "${task_3[@]}" "${at_server[@]}" python3 - "$(pgrep -P "$server_pid")" > "$BATS_TEST_TMPDIR/rank.3" 2>&1 3>&- <<'PYTHON' &
+    # its port is known before it is started
+    until exchange=$(pgrep -P "$server_pid"); do sleep 0.05; done
+    here env "${task_3[@]}" "${at_server[@]}" python3 - "$exchange" > "$BATS_TEST_TMPDIR/rank.3" 2>&1 3>&- <<'PYTHON' &
 import os, rollcall, signal, sys
 os.kill(int(sys.argv[1]), signal.SIGSTOP)
 try:

@@ -541,11 +541,12 @@ srun --ntasks-per-node=1 rollcall exec -- torchrun --nnodes=1:4 t.py' ]
     slow=FAKE_SECONDS=0.5
     # Lightning in the shell of salloc: its workers load for longer than the patience
     in_script $slow RANK=0 WORLD_SIZE=3 -- 'import subprocess
-all = [subprocess.Popen(["sleep", "1"]) for _ in range(2)]
-dist.init_process_group()'
+all = [subprocess.Popen(["sleep", "60"]) for _ in range(2)]
+dist.init_process_group()
+for one in all: one.kill()'
     [ "$status" = 0 ]
     [ -z "$stderr" ]
-    in_script RANK=0 WORLD_SIZE=4 -- 'dist.init_process_group(); time.sleep(0.3)'
+    in_script RANK=0 WORLD_SIZE=4 -- 'rollcall_watch.Script.PATIENCE = 2; dist.init_process_group(); time.sleep(3)'
     [ "$status" = 0 ]
     [ -z "$stderr" ]
     in_script -- 'time.sleep(0.3)'
