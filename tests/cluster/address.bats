@@ -151,7 +151,8 @@ leads()
 @test "a name that one node alone does not know: its tasks end, and say so in one line" {
     sed -i '/ n1.cluster.test /d' "$BATS_FILE_TMPDIR/hosts"
     hosts n2
-    attempt 10 srun --ddp -N2 -n4 -c2 sh -c "$told"
+    # -K0: n2's would end n1's before they have told anything
+    attempt 60 srun --ddp -K0 -N2 -n4 -c2 sh -c "$told"
     no_hosts n2
     failed
     said 'RC408: n2 cannot resolve MASTER_ADDR n1\.cluster\.test'

@@ -80,14 +80,14 @@ raise RuntimeError("of rank 3")'
     stays srun
     sed -i 's| default=auto||' "$conf"
     # torchrun's stand-in
-    printf '#!/bin/sh\n[ $SLURM_NODEID != 1 ] || exit 3\nsleep 2; echo still here\n' > "$shared/torchrun"
+    printf '#!/bin/sh\n[ $SLURM_NODEID != 1 ] || exit 3\nsleep ${STAY:-2}; echo still here\n' > "$shared/torchrun"
     chmod 755 "$shared/torchrun"
     for option in --max-restarts=3 --nnodes=1:2; do
         attempt 60 srun --ddp -N2 -n2 "$shared/torchrun" $option --nproc-per-node=2 train.py
         failed
         said '^still here$'
     done
-    attempt 60 srun --ddp -N2 -n2 "$shared/torchrun" --max-restarts=0 --nnodes=2 train.py --max-restarts=3
+    attempt 60 env STAY=40 srun --ddp -N2 -n2 "$shared/torchrun" --max-restarts=0 --nnodes=2 train.py --max-restarts=3
     failed
     unsaid '^still here$'
 }

@@ -199,7 +199,8 @@ time.sleep(120)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
         mv '"$shared/stopping $shared/stopped"'
         exec $real "$@"'
     inject n2 <<< 'until [ -e '"$shared/stopped"' ]; do sleep 0.1; done; exec $real "$@"'
-    from=n1 step 60 --ddp=exchange=srun,deadline=1 -N2 -n2
+    # -K0: the first one to fail would end the step before the other has said it
+    from=n1 step 60 --ddp=exchange=srun,deadline=1 -K0 -N2 -n2
     on n1 sh -c 'kill -CONT $(cat "$0")' "$shared/stopped"
     failed
     unsaid '^port '

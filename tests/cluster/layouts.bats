@@ -79,7 +79,7 @@ layout()
     said 'RC408: n2 cannot resolve MASTER_ADDR oldhost '
     unsaid RC621
     for how in "srun --ddp -N2 -n2" "srun -K -N2 -n2 rollcall exec --"; do
-        fails 30 env MASTER_ADDR="$gone" $how sh -c 'sleep 3 && echo STARTED'
+        fails 30 env MASTER_ADDR="$gone" $how sh -c 'sleep 20 && echo STARTED'
         said "RC407: this is rank 0, but MASTER_ADDR $gone .*; unset it"
         ! grep -q STARTED "$out" || explain "$how: a task has started"
     done

@@ -99,10 +99,11 @@ s.listen()' "$2"
 @test "RANK 0 holds MASTER_PORT from before the program starts until it ends" {
     local pid port='' tries
     : > "$out"
-    login timeout 30 srun --ddp -N2 -n4 sh -c 'echo "$RANK: port $MASTER_PORT"; exec sleep 5' \
+    login timeout 100 srun --ddp -N2 -n4 \
+        sh -c 'echo "$RANK: port $MASTER_PORT"; until [ -e "$0" ]; do sleep 0.1; done' "$shared/looked" \
         > "$out" 2> "$err" 3>&- < /dev/null &
     pid=$!
-    for tries in {1..100}; do
+    for tries in {1..300}; do
         # RANK 0's own word: another task may begin before it
         port=$(sed -n 's/^0: port //p' "$out")
         [ -z "$port" ] || break
@@ -114,6 +115,7 @@ s.listen()' "$2"
     [[ $output == *"Address already in use"* ]]
     # the other node's port of that number is free: it is RANK 0's node that holds it
     bind_on n2 "$port"
+    : > "$shared/looked"
     wait $pid
     bind_on n1 "$port"
 }

@@ -132,12 +132,15 @@ replaces()
 @test "a step that runs while its nodes get another release runs on, and is told why it has no roll there" {
     cp -a "$shared/alike" "$shared/live"
     gets live login n1 n2 n3 n4
-    login srun --ddp -N2 -n2 sh -c 'echo started; sleep 10; echo "ended $RANK"' > "$BATS_TEST_TMPDIR/long" 2>&1 3>&- &
+    login srun --ddp -N2 -n2 \
+        sh -c 'echo started; until [ -e "$0" ]; do sleep 0.1; done; echo "ended $RANK"' "$shared/over" \
+        > "$BATS_TEST_TMPDIR/long" 2>&1 3>&- &
     until [ "$(grep -c started "$BATS_TEST_TMPDIR/long")" = 2 ]; do sleep 0.2; done
     replaces other
     attempt 30 srun --jobid="$(login squeue --noheader -o %i)" --overlap -N1 -n1 rollcall check
     failed
     said "does not answer: this node's rollcall and the server's $new do not understand each other "
+    : > "$shared/over"
     wait $!
     [ "$(grep -c ended "$BATS_TEST_TMPDIR/long")" -eq 2 ]
     upgraded_step
