@@ -331,10 +331,10 @@ UNIT_ROWS(check_calls, "calls", calling)
 
 UNIT_TEST(who_has_not_called, "a server that expects calls")
 {
-    struct server_child server = server_open((struct server_start){ .expected = 1 });
+    struct server_child server = server_open((struct server_start){ .expected = 3 });
 
     server_answers(&server, RC_SERVER_GREETING "node=1\n", "");
-    server_says(&server, "RC621 nothing from n1 1 s after the first node; ");
+    server_says(&server, "RC621 nothing from n1 3 s after the first node; ");
     assert_int_equal(write(server.life, "w", 1), 1);
     server_says(&server, ENDED "n1; unless RC611 says otherwise, its tasks ran without ranks\n");
     server_close(&server);
