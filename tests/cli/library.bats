@@ -49,15 +49,3 @@ library()
     run -0 library "${task_3[@]}" valgrind -q --leak-check=full --error-exitcode=99 "$BATS_FILE_TMPDIR/c" own
     run -0 library valgrind -q --leak-check=full --error-exitcode=99 "$BATS_FILE_TMPDIR/c" calls
 }
-
-@test "exports exactly the functions that the header declares" {
-    declared=$(sed -n 's/^ROLLCALL_API .*[ *]\(rollcall_[a-z_]*\)(.*/\1/p' "$prefix/include/rollcall.h" | sort)
-    exported=$(nm -D --defined-only "$prefix/lib/librollcall.so" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' | sort)
-    [ -n "$declared" ]
-    [ "$declared" = "$exported" ]
-}
-
-@test "needs libc and nothing else" {
-    [ "$(objdump -p "$prefix/lib/librollcall.so" | awk '$1 == "NEEDED" { print $2 }')" = libc.so.6 ]
-    [ ! -e "$prefix/lib/librollcall.la" ]
-}

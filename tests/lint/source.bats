@@ -106,14 +106,7 @@ c_files()
         END { for (file in wanted) print file }' "${sources[@]}")"
 }
 
-@test "ids of messages are unique, sorted, and in their hundred" {
-    ids=$(sed -n 's/^ROLLCALL_MESSAGE(\(RC[0-9]*\),.*/\1/p' "$top/lib/base/messages.def")
-    [ "$(wc -l <<< "$ids")" -gt 30 ]
-    expect_same "$(LC_ALL=C sort -u <<< "$ids")" "$ids"
-    run grep -vxE 'RC[1-9][0-9][0-9]' <<< "$ids"
-    [ -z "$output" ]
-}
-
+# Sorted, none twice, each with three digits: what is used is listed so.
 @test "every message is used, and every one used is in the catalogue" {
     ids=$(sed -n 's/^ROLLCALL_MESSAGE(\(RC[0-9]*\),.*/\1/p' "$top/lib/base/messages.def")
     mapfile -t sources < <(c_files)
@@ -122,11 +115,8 @@ c_files()
     expect_same "$ids" "$used"
 }
 
-@test "ids of findings are unique, sorted, in their hundred, and every one is used" {
+@test "every finding is used, and every one used is in the catalogue" {
     ids=$(sed -n 's/^ROLLCALL_FINDING(\(D[0-9]*\),.*/\1/p' "$top/cli/findings.def")
-    expect_same "$(LC_ALL=C sort -u <<< "$ids")" "$ids"
-    run grep -vxE 'D[1-5][0-9][0-9]' <<< "$ids"
-    [ -z "$output" ]
     used=$(cd "$top" && grep -hoE '(FINDING_|")D[1-5][0-9]{2}\b' cli/doctor/*.c cli/doctor/python/*.py | grep -oE 'D[0-9]+' | LC_ALL=C sort -u)
     expect_same "$ids" "$used"
 }

@@ -4,10 +4,6 @@
 
 load helper
 
-@test "the library exports the names of its list" {
-    expect_same "$(list library.exports)" "$(defined "$library")"
-}
-
 @test "every name that the library exports begins with rollcall_ and has a version" {
     run nm -D --defined-only "$library"
     while read -r _ kind name; do
