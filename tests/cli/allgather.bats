@@ -4,17 +4,6 @@
 
 load ranks
 
-setup_file()
-{
-    load ranks
-    build_library
-}
-
-teardown()
-{
-    end_ranks
-}
-
 # all SIZE CMD...: all ranks do it; what each says is in rank.N, and rank 0's in output
 all()
 {

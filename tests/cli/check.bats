@@ -11,12 +11,7 @@ server='0123456789abcdef0123456789abcdef 1 42.0'
     fails_with 2 'this is no task of a step; use rollcall check JOB' "$rollcall" check
 }
 
-@test "in a job that has no such step" {
-    fails_with 2 'no task of job 4242 on this node whose roll was called beside srun' \
-        env SLURM_JOB_ID=4242 "$rollcall" check
-}
-
-@test "of a job's tasks on this node, and of no other job's" {
+@test "of a job's tasks on this node, and of no other job's or step's" {
     env SLURM_JOB_ID=4243 SLURM_ROLLCALL_SERVER="${server/42.0/4243.0}" SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 sleep 60 3>&- &
     until grep -qz '^SLURM_JOB_ID=4243$' "/proc/$!/environ"; do sleep 0.05; done
     fails_with 2 'no task of job 4242 on this node whose roll was called beside srun' \

@@ -6,7 +6,6 @@ load helper
 
 setup_file()
 {
-    load helper
     export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
     read -ra link <<< "$(pkg-config --cflags --libs rollcall)"
     warn=(-Wall -Wextra -Werror -pedantic "-DVERSION=\"$(cat "$top/VERSION")\"")

@@ -420,8 +420,7 @@ ROWS
         'yes answer=1 | head -c 200000'; do
         speaks "$script"
         rm -f "$tree"/server/*
-        start 0 2 2 sh -c "$say_port"
-        start 1 2 2 sh -c "$say_port"
+        both
         stopped
         said 2 ' got no answer from the other nodes, '
     done

@@ -7,7 +7,6 @@ load helper
 
 setup_file()
 {
-    load helper
     export venv=$BATS_FILE_TMPDIR/venv source=$BATS_FILE_TMPDIR/source
     # what a release has of it; the build may leave nothing there
     mkdir -p "$source/python/rollcall"

@@ -13,19 +13,17 @@ try:
 except rollcall.Error as error:
     print(error.code, error)')
 
-# build_library: library.c, once a file
-build_library()
+setup_file()
 {
     export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
     read -ra link <<< "$(pkg-config --cflags --libs rollcall)"
     "${CC:-cc}" "-DVERSION=\"\"" "$BATS_TEST_DIRNAME/library.c" -o "$BATS_FILE_TMPDIR/library" "${link[@]}"
 }
 
-# end_ranks: at the end of a test that may have failed
-end_ranks()
+teardown()
 {
     local pid
-    for pid in "${started[@]}"; do
+    for pid in "${started[@]}" ${server_pid:-}; do
         kill "$pid" 2> /dev/null || true
     done
 }

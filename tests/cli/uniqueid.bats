@@ -4,20 +4,9 @@
 
 load ranks
 
-setup_file()
-{
-    load ranks
-    build_library
-}
-
 setup()
 {
     ring=$top/tests/cluster/programs/unique_id.py
-}
-
-teardown()
-{
-    end_ranks
 }
 
 need_nccl_here()

@@ -119,11 +119,6 @@ plugin_is()
     fails_with 2 "what is 'task.env'?" "$rollcall" show task.env
 }
 
-@test "a word of --ddp that is not known is answered with all that are" {
-    fails_with 2 "'workr' is not known; use [MODE][,KEY=VALUE]... with MODE auto, worker, launcher or off, and keys order=" \
-        "$rollcall" exec --ddp=workr -- true
-}
-
 @test "text is as wide as the terminal, or as COLUMNS says" {
     printf '%s\n' "${task_3[@]}" MASTER_PORT=29500 > "$BATS_TEST_TMPDIR/task.env"
     for width in 48 60 80 120; do
@@ -152,8 +147,6 @@ plugin_is()
 
 @test "colours: on a person's terminal, and not on one that a launcher gives its tasks" {
     printf '%s\n' "${task_3[@]}" > "$BATS_TEST_TMPDIR/task.env"
-    run -0 on_terminal 80 "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
-    [[ $output == *$'\e['* ]]
     run -0 on_terminal 80 env OMPI_COMM_WORLD_RANK=0 "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
     [[ $output == *$'\e['* ]]
     run -0 on_terminal 80 env OMPI_COMM_WORLD_RANK=0 sh -c '"$@" < /dev/null' - "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"

@@ -8,7 +8,6 @@ load ../pages
 
 setup_file()
 {
-    load helper
     make_release
 }
 

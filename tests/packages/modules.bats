@@ -9,7 +9,6 @@ version=$(cat "$(dirname "$BATS_TEST_FILENAME")/../../VERSION")
 # As packaging/README.md says, "by hand": the release in /opt/rollcall/VERSION, but for that it is elsewhere until then.
 setup_file()
 {
-    load helper
     make_release
     mkdir "$BATS_FILE_TMPDIR/build"
     (cd "$BATS_FILE_TMPDIR/build" && tar -xzf "$release"/rollcall-*.tar.gz --strip-components=1 &&

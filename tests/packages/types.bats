@@ -9,7 +9,6 @@ mypy=(mypy==2.4.1)
 
 setup_file()
 {
-    load helper
     need_of_pip mypy "${mypy[@]}"
 }
 

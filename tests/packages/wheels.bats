@@ -12,7 +12,6 @@ has=(python3 python3-venv openmpi-bin iproute2)
 # As docs/user.md has it typed. The tools, 450 MB of them, and what zig has compiled are kept in build/wheels.
 setup_file()
 {
-    load helper
     local typed source=$BATS_FILE_TMPDIR/source
     export wheels=$source/dist
     typed=$(sed -n 's/^    \(.* make wheels\)$/\1/p' "$top/docs/user.md")
