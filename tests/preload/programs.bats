@@ -53,27 +53,12 @@ setup_file()
     done
 }
 
-@test "bash: a stale RANK is replaced inside the shell itself" {
-    prints "$identity_line" in_task RANK=9 bash -c "$shell_line"
-}
-
 @test "bash: what must be absent is absent inside the shell itself" {
     prints absent in_task TORCHELASTIC_USE_AGENT_STORE=True bash -c 'echo "${TORCHELASTIC_USE_AGENT_STORE-absent}"'
 }
 
 @test "bash: exported functions survive" {
     prints "hello 3"$'\n'"hello 3" in_task 'BASH_FUNC_greet%%=() { echo "hello $RANK"; }' bash -c 'greet; bash -c greet'
-}
-
-@test "Python: os.environ, and what its children get" {
-    prints "3 n1"$'\n'"3 n1" in_task RANK=9 python3 -c '
-import os, subprocess
-print(os.environ["RANK"], os.environ["MASTER_ADDR"], flush=True)
-subprocess.run(["sh", "-c", "echo $RANK $MASTER_ADDR"])'
-}
-
-@test "env -i starts a program without anything of ours" {
-    prints '' in_task env -i "$bin/probe-gcc" RANK ROLLCALL_SCOPE
 }
 
 @test "jemalloc, tcmalloc and libfaketime beside the shim, in both orders" {
