@@ -125,14 +125,3 @@ def test_an_interface_that_is_not_there(host):
     played = host.step(EVEN, ["worker,addr=ib0"], extra=names("n1=192.0.2.1"))
     assert addresses(played) == [None] * 6
     assert "RC409: addr=ib0: " in played.lines()[0]
-
-
-@pytest.mark.parametrize("value", ["addr=", "addr=lo", "addr=10.1.0.0/33", "addr=10.1.0.1", "addr=-", "addr=a b"])
-def test_a_wrong_value_is_refused_in_srun(host, value):
-    played = host.command("local", [value])
-    line, = played.lines()
-    assert line.startswith("rollcall: error RC202: --ddp: addr=")
-    assert played.returned("option") == [-1]
-    # and in plugstack.conf it costs nobody a job
-    played = host.step(EVEN, ["worker"], arguments=[f"default={value}"])
-    assert addresses(played) == ["n1"] * 6

@@ -65,9 +65,7 @@ def test_entries_that_are_none(host):
 
 @pytest.mark.parametrize("callback", ["init_post_opt", "user_init"])
 def test_a_callback_that_does_not_come(host, callback):
-    played = host.step(EVEN, ["worker"], extra=[("skip", callback)])
-    is_worker(played, EVEN)
-    assert len({task.env["MASTER_PORT"] for task in played.all_tasks}) == 1
+    is_worker(host.step(EVEN, ["worker"], extra=[("skip", callback)]), EVEN)
 
 
 @pytest.mark.parametrize("quirk", ["lie", "refuse"])
