@@ -17,12 +17,6 @@ equal_ranks()
     [ "$(grep -c ' equal=True ' "$out")" -eq 4 ] || explain "MPI's rank and torch's differ"
 }
 
-# bats test_tags=all
-@test "mpi4py under srun --ddp: RANK is MPI's rank" {
-    attempt 90 srun --ddp -N2 --ntasks-per-node=2 python "$ours/mpi_rank.py"
-    equal_ranks n1=0,1 n2=2,3
-}
-
 @test "mpi4py after a roll call over PMIx: MPI_Init finds its server as ever" {
     attempt 90 srun --ddp=exchange=pmix -N2 --ntasks-per-node=2 python "$ours/mpi_rank.py"
     equal_ranks n1=0,1 n2=2,3

@@ -21,11 +21,6 @@ every_pair()
 }
 
 # Nobody reads RANK there: what is shown is that it says the same as MPI.
-@test "T6: backend mpi under srun --ddp" {
-    attempt 120 srun --ddp --mpi=pmix -N2 --ntasks-per-node=2 "${pairs[@]}"
-    every_pair n1=0,1 n2=2,3
-}
-
 @test "T6: backend mpi under srun --ddp, ranks by node in turn" {
     attempt 120 srun --ddp --mpi=pmix -N2 --ntasks-per-node=2 -m cyclic "${pairs[@]}"
     every_pair n1=0,2 n2=1,3
