@@ -4,7 +4,7 @@
 
 load helper
 
-# tree FOLDER: one with a script that says where it runs and leaves something to keep
+# tree FOLDER: one with a script that says where it runs, leaves something to keep and does what it is told
 tree()
 {
     mkdir -p "$1/tests"
@@ -18,7 +18,7 @@ only_one "$ROLLCALL_TOP" script
 mkdir -p "$ROLLCALL_TOP/build"
 touch "$ROLLCALL_TOP/build/kept"
 echo "in $ROLLCALL_TOP with $1"
-sleep "$2"
+eval "$2"
 END
     chmod 755 "$1/script"
     printf '%s\n' tests/setup.bash script > "$1/MANIFEST"
@@ -38,7 +38,7 @@ teardown()
 @test "a folder in which nothing is in the way is where it runs, with a CDPATH as well" {
     tree "$folder/plain"
     cd "$folder"
-    CDPATH=. run -0 plain/script word 0
+    CDPATH=. run -0 plain/script word true
     [ "$output" = "in $folder/plain with word" ]
 }
 
@@ -48,16 +48,16 @@ teardown()
     touch "$folder/in place/config.status"
     for where in "$folder/a blank" "$folder/$(printf 'long%.0s' {1..20})" "$folder/in place" "$below_tmp/tree"; do
         tree "$where"
-        run -0 "$where/script" 'a word' 0
+        run -0 "$where/script" 'a word' true
         [[ ${lines[0]} == "setup: $where "*": running in /var/tmp/rollcall-tree."* ]]
         copy=${lines[0]##* }
         [ "${lines[1]}" = "in $copy with a word" ]
         [ ! -e "$copy" ]
-        run -0 "$where/script" 'a word' 0
+        run -0 "$where/script" 'a word' true
         [ "${lines[1]}" = again ]
         [ -e "$where/build/kept" ]
         # an interrupt
-        timeout -s INT 1 "$where/script" word 60 3>&- || true
+        timeout -s INT 1 "$where/script" word "sleep 60" 3>&- || true
         [ ! -e "$copy" ]
         [ -e "$where/build/kept" ]
     done
@@ -67,13 +67,15 @@ teardown()
 @test "a second one beside the first says so in a line, and leaves it alone" {
     for where in "$folder/plain" "$folder/a blank"; do
         tree "$where"
-        "$where/script" first 5 > "$folder/first" 2>&1 3>&- &
+        "$where/script" first "until [ -e $folder/on ]; do sleep 0.1; done" > "$folder/first" 2>&1 3>&- &
         first=$!
         until grep -q '^in ' "$folder/first"; do sleep 0.1; done
-        run -1 "$where/script" second 0
+        run -1 "$where/script" second true
         [ "$output" = "setup: another script of $where is running: start this one when it has ended" ]
+        touch "$folder/on"
         wait "$first"
-        run -0 "$where/script" third 0
+        run -0 "$where/script" third true
+        rm "$folder/on"
     done
 }
 
