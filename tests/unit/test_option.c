@@ -58,8 +58,6 @@ static const struct refused_row refused[] = {
     { TEXT("nproc="), RC202, "nproc='' is not known", "no number" },
     { TEXT("nproc=0"), RC202, "nproc='0' is not known", "no processes" },
     { TEXT("addr="), RC202, "addr='' is empty; use an interface", "no address" },
-    { TEXT("addr=lo"), RC202, "addr='lo' is loopback", "loopback" },
-    { TEXT("addr=10.1.0.1"), RC202, "addr='10.1.0.1' is an address; a network has its length", "an address" },
     { TEXT("addr=\x1b]0;x"), RC202, "addr='\\x1b]0;x' is not the name of an interface", "a terminal escape" },
     { TEXT("watch=0"), RC202,
       "watch='0' is not known; use watch, watch=on, watch=off or, in seconds, watch=1 to "
