@@ -69,24 +69,6 @@ PYTHON
         mpirun --oversubscribe -np 2 "$rollcall" exec -- sleep 20
 }
 
-@test "torch: all_reduce with gloo over two ranks" {
-    python=${PYTHON:-python3}
-    "$python" -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("torch") is None)' ||
-        skip "PYTHON has no torch"
-    cat > "$BATS_TEST_TMPDIR/reduce.py" <<'PYTHON'
-import datetime, os, torch, torch.distributed as dist
-dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=60))
-t = torch.tensor([float(dist.get_rank() + 1)])
-dist.all_reduce(t)
-os.write(1, f"rank {dist.get_rank()} sum {int(t.item())}\n".encode())  # in one piece: print may write two
-dist.destroy_process_group()
-os._exit(0)  # see tests/cluster/programs/toy.py: a thread of gloo's may abort while Python ends
-PYTHON
-    run -0 --separate-stderr on 2 -- "$python" "$BATS_TEST_TMPDIR/reduce.py"
-    echo "$output"
-    [ "$(grep '^rank' <<< "$output" | sort)" = $'rank 0 sum 3\nrank 1 sum 3' ]
-}
-
 @test "torch: rollcall.apply() in the script is all that plain mpirun needs, and a laptop" {
     python=${PYTHON:-python3}
     "$python" -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("torch") is None)' ||
