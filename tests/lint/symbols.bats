@@ -4,17 +4,6 @@
 
 load helper
 
-@test "every name that the library exports begins with rollcall_ and has a version" {
-    run nm -D --defined-only "$library"
-    while read -r _ kind name; do
-        [ "$kind" != A ] || continue
-        case $name in
-            rollcall_*@@ROLLCALL_[0-9]*) ;;
-            *) echo "$name"; return 1 ;;
-        esac
-    done <<< "$output"
-}
-
 @test "the library exports what its header declares" {
     declared=$(sed -n 's/^ROLLCALL_API .*[ *]\(rollcall_[a-z_]*\)(.*/\1/p' "$top/lib/api/rollcall.h")
     expect_same "$(LC_ALL=C sort <<< "$declared")" "$(defined "$library")"
