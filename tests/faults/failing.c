@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* failing.c - preloaded, lets one allocation of a program fail: the FAIL_AT-th, from 1 on. With FAIL_AT=0 none fails,
  * and their number goes to the file FAIL_COUNT. Children inherit neither. */
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "system/node.h"

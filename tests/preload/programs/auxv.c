@@ -6,7 +6,6 @@
  */
 #include <elf.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 

@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 #include <netdb.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef int look(const struct sockaddr_in6 *address, char *name, int size, int flags);
