@@ -64,7 +64,7 @@ listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 listener.bind(("", 28765))
 listener.listen()
 open(sys.argv[1], "w").close()
-sys.stdin.read()' "$shared/$node" < <(sleep 20) 3>&- &
+sys.stdin.read()' "$shared/$node" < <(exec sleep 100 3>&-) 3>&- &
         until [ -e "$shared/$node" ]; do sleep 0.05; done
         attempt 30 env MASTER_PORT=28765 srun --ddp=order=topology -N4 -n4 sh -c "$numbers"
         kill $! || true
