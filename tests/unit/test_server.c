@@ -337,7 +337,7 @@ UNIT_TEST(check_life_before_answer, "its life ends before there is an answer")
 
 UNIT_TEST(check_deadline, "the deadline")
 {
-    struct server_child server = server_open((struct server_start){ .seconds = 1 });
+    struct server_child server = server_open((struct server_start){ .seconds = 3 });
     int fd = register_node(&server, 0, 2);
 
     hears(fd, "answer=1\nport=1\n");
