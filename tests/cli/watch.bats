@@ -519,7 +519,7 @@ $code"
 }
 
 @test "srun forgotten: a batch script's process that waits for tasks, RC309" {
-    slow=FAKE_SECONDS=0.5
+    slow=FAKE_SECONDS=2
     in_script $slow RANK=0 WORLD_SIZE=4 -- 'dist.init_process_group()'
     [[ $stderr == "rollcall: warning RC309: process "*" waits for 3 others as rank 0 of 4, but the script of a job of 4 tasks runs once; start it with srun: srun --ddp python"* ]]
     in_script $slow RANK=0 WORLD_SIZE=4 ROLLCALL_IDENTITY='script=42 tasks=4 exec=1' -- 'dist.init_process_group()'
