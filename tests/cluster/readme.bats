@@ -126,16 +126,6 @@ try_command()
             [ "$status" -ne 2 ] || explain "$command"
             said '^verdict'
             ;;
-        *"rollcall --version"*)
-            typed "$command"
-            succeeded
-            said '^ *2 rollcall '
-            ;;
-        *"srun "*"rollcall map")
-            typed "$command"
-            succeeded
-            said '^rank.* on n[1-9]'
-            ;;
         *rollcall\ map*)
             typed "$command"
             succeeded
