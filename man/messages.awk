@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# messages.awk - lib/base/messages.def as the section MESSAGES of the manual page, cli/findings.def as a part of DOCTOR.
+# messages.awk - lib/base/messages.def, and cli/findings.def, as two parts of the section MESSAGES of rollcall(7).
 
 function text(line)
 {
