@@ -1,6 +1,6 @@
 -- rollcall for Lmod: as modulefiles/rollcall/0.9.0.lua, for what was installed with --prefix=/opt/rollcall/0.9.0.
--- It puts the command and the library where they are found and changes no job: `module load rollcall-on` does that.
--- LD_PRELOAD is nobody's but the user's: ROLLCALL's other settings are in rollcall(7).
+-- It adds the command, the manual, the Python module and pkg-config's file to the search paths, and changes no job:
+-- that is for rollcall-on. LD_PRELOAD is nobody's but the user's.
 
 local root = pathJoin("/opt/rollcall", myModuleVersion())
 

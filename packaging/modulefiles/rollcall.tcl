@@ -1,7 +1,7 @@
 #%Module
 ## rollcall for Environment Modules: as modulefiles/rollcall/0.9.0, for what was installed with
-## --prefix=/opt/rollcall/0.9.0. It puts the command and the library where they are found and changes no job:
-## `module load rollcall-on` does that. LD_PRELOAD is nobody's but the user's.
+## --prefix=/opt/rollcall/0.9.0. It adds the command, the manual, the Python module and pkg-config's file to the search
+## paths, and changes no job: that is for rollcall-on. LD_PRELOAD is nobody's but the user's.
 
 conflict rollcall
 
