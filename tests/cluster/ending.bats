@@ -8,6 +8,7 @@ load helpers
 load faults
 
 cluster=(--nodes 2 --cpus 8)
+made=RC711
 
 teardown()
 {

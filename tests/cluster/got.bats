@@ -9,6 +9,8 @@
 
 load helpers
 
+made='RC906|RC915'
+
 # task/affinity binds, as on most clusters
 setup_file()
 {

@@ -164,7 +164,7 @@ cluster_down()
         return 1
     }
     [ ! -s "$BATS_FILE_TMPDIR/alarms" ] || {
-        echo "nodes that are alike are called odd:" >&2
+        echo "said, and nothing was made so:" >&2
         cat "$BATS_FILE_TMPDIR/alarms" >&2
         return 1
     }
@@ -202,10 +202,12 @@ attempt()
     keep_alarms
 }
 
-# A node is called odd (RC622) in those tests alone that make one, and say so: odd_nodes=made.
+# That a node is odd, that a step has less than its job, that a task failed: said in those tests alone that make it so,
+# and name it: made=RC622.
 keep_alarms()
 {
-    [ "${odd_nodes:-}" = made ] || grep -h RC622 "$out" "$err" >> "$BATS_FILE_TMPDIR/alarms" || true
+    grep -hE '(warning|error) RC(622|711|906|915)' "$out" "$err" | grep -vE "${made:-^\$}" \
+        >> "$BATS_FILE_TMPDIR/alarms" || true
 }
 
 # Like attempt, for what would hang: ends it as soon as COUNT lines match REGEX, or after SECONDS. What a

@@ -40,7 +40,7 @@ alike()
 }
 
 @test "what differs on one node is in its entry" {
-    local odd_nodes=made
+    local made=RC622
     on n2 mount -t tmpfs -o size=64m tmpfs /dev/shm
     on n3 sh -c 'mount -t tmpfs none /proc/driver && mkdir -p /proc/driver/nvidia/gpus/0000:01:00.0 &&
         printf "Model: \t\t NVIDIA H100 80GB HBM3\n" > /proc/driver/nvidia/gpus/0000:01:00.0/information &&
@@ -84,7 +84,7 @@ alike()
 
 # They are those of the node's slurmd, until Slurm puts srun's in their place.
 @test "another limit of one node" {
-    local odd_nodes=made
+    local made=RC622
     local daemon
     daemon=$(cat "$shared/../spool/n2.pid")
     [ "$(on n2 cat "/proc/$daemon/comm")" = slurmd ]

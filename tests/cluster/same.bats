@@ -7,7 +7,7 @@
 load helpers
 load faults
 
-odd_nodes=made
+made=RC622
 
 setup_file()
 {
