@@ -69,10 +69,12 @@ static bool read_line(const char *key, char *value)
         const char *key;
         struct words *words;
     } lists[] = {
-        { "argument", &scenario.arguments }, { "env", &scenario.env },        { "task_env", &scenario.task_env },
-        { "own_env", &scenario.own_env },    { "device", &scenario.devices }, { "argv", &scenario.argv },
-        { "option", &scenario.options },     { "lie", &scenario.lie },        { "refuse", &scenario.refuse },
-        { "missing", &scenario.missing },    { "skip", &scenario.skip },      { "host", &scenario.hosts },
+        { "argument", &scenario.arguments }, { "env", &scenario.env },
+        { "task_env", &scenario.task_env },  { "own_env", &scenario.own_env },
+        { "device", &scenario.devices },     { "argv", &scenario.argv },
+        { "option", &scenario.options },     { "lie", &scenario.lie },
+        { "refuse", &scenario.refuse },      { "missing", &scenario.missing },
+        { "skip", &scenario.skip },          { "host", &scenario.hosts },
         { "name", &scenario.names },         { "own_device", &scenario.own_device },
     };
     const struct {
