@@ -4,6 +4,7 @@
 #include "effects/binding.h"
 #include "unit.h"
 
+#include "system/gpufiles.h"
 #include "system/node.h"
 
 static const struct {
@@ -215,7 +216,8 @@ UNIT_ROWS(check_short, "fewer CPUs", shorts)
     assert_null(rc_binding_short(&result, &row->bound, &arena)); /* two at least */
     assert_true(rc_affinity_set(&one));
     said = rc_binding_short(&result, &row->bound, &arena);
-    assert_int_equal(said != NULL, row->expected != NULL);
+    /* how many threads a core has is not known where nobody has mounted /sys, as in some build roots */
+    assert_int_equal(said != NULL, row->expected != NULL && access(RC_SYSFS_CORE, R_OK) == 0);
     if (said) {
         assert_ptr_equal(strstr(said, "a task of n1 may use 1 of SLURM_CPUS_PER_TASK=64 CPUs: "), said);
         assert_non_null(strstr(said, row->expected));
