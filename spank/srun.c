@@ -148,9 +148,9 @@ static void hand_on(const char *name, const char *value)
         setenv(name, value, 1);
 }
 
-/* Else srun's own sockets get the numbers of what its caller has closed (`srun ... 2>&-`, as some daemons do), the first
- * line of a task goes into one, and srun never ends: also without rollcall, whose findings are such lines (22.05,
- * measured). */
+/* Else srun's own sockets get the numbers of what its caller has closed (`srun ... 2>&-`, as some daemons do), the
+ * first line of a task goes into one, and srun never ends: also without rollcall, whose findings are such lines
+ * (22.05, measured). */
 static void open_standard(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {

@@ -66,7 +66,8 @@ static void check_hidden_gpus(struct findings *findings, const struct rc_result 
                             "this task sees one of its node's %u GPUs (%u tasks a node)", given, tasks);
 }
 
-/* Checks only where the driver's files exist: containers and other vendors have none. Several MIG devices are of one. */
+/* Checks only where the driver's files exist: containers and other vendors have none. Several MIG devices are of one
+ * GPU. */
 static void check_missing_gpus(struct findings *findings, const char *list, uint32_t given, uint32_t seen)
 {
     uint32_t there = access("/dev/nvidiactl", F_OK) == 0 ? rc_node_gpus() : RC_UNKNOWN;
