@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "console/output.h"
 #include "roll/names.h"
-#include "roster.h"
 #include "system/node.h"
 #include "tasks.h"
 
@@ -161,7 +160,7 @@ static void print_title(const struct reports *reports, size_t group, const char 
         reports->range[count] = (struct rc_range){ reports->list[i].rank, reports->list[i].rank };
         reports->text[count++] = reports->list[i].node;
     }
-    qsort(reports->text, count, sizeof(*reports->text), cli_host_order);
+    qsort(reports->text, count, sizeof(*reports->text), rc_host_order);
     ranks = rc_compact_ranges(reports->range, count, NAMES_MAX, &arena);
     printf("%s %s on %s%s\n", count == 1 ? "rank" : "ranks", ranks,
            rc_compact_hosts(reports->text, count, NAMES_MAX, &arena), end);

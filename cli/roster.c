@@ -130,7 +130,7 @@ char *cli_exclude_list(const struct rc_blame *blame)
         arena.size += name[count - 1].n + sizeof("[],");
     }
     if (name && (arena.base = malloc(arena.size))) {
-        qsort(name, count, sizeof(*name), cli_host_order);
+        qsort(name, count, sizeof(*name), rc_host_order);
         write_list(name, keep_one_each(name, count), &arena);
     }
     free(name);

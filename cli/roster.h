@@ -48,12 +48,6 @@ int cli_roster_ask(struct roster *roster, const struct stepserver *server);
 
 void cli_roster_free(struct roster *roster);
 
-/* For a sort of names, as lists of hosts are written. */
-static inline int cli_host_order(const void *a, const void *b)
-{
-    return rc_compact_order(*(const struct rc_str *)a, *(const struct rc_str *)b);
-}
-
 /* The names of all who are blamed, in order, each once: "n7,n12", many with brackets: "n[1-9,12]". "" for nobody.
  * Memory to free; NULL without memory. */
 char *cli_exclude_list(const struct rc_blame *blame);

@@ -258,7 +258,7 @@ static int by_value(const void *left, const void *right)
     return order ? order : order_number(a->roll->node, b->roll->node);
 }
 
-static int by_host(const void *left, const void *right)
+int rc_host_order(const void *left, const void *right)
 {
     return rc_compact_order(*(const struct rc_str *)left, *(const struct rc_str *)right);
 }
@@ -336,7 +336,7 @@ const char *rc_name_hosts(struct rc_namer *namer, const struct rc_member *member
 {
     for (size_t i = 0; i < count; i++)
         namer->host[i] = member[i].roll->host;
-    qsort(namer->host, count, sizeof(*namer->host), by_host);
+    qsort(namer->host, count, sizeof(*namer->host), rc_host_order);
     return rc_compact_hosts(namer->host, count, HOSTS_LIMIT, &namer->text);
 }
 

@@ -26,7 +26,10 @@ enum { RC_COMPACT_NAME_MAX = 64 }; /* a longer name is cut after so many charact
 /* Sorts the ranges, which may touch and overlap. */
 const char *rc_compact_ranges(struct rc_range *ranges, size_t count, size_t limit, struct rc_arena *arena);
 
-/* Hosts in the order of rc_compact_order; equal ones are shown once. */
+/* For qsort: two struct rc_str, in the order of rc_compact_order. */
+int rc_host_order(const void *left, const void *right);
+
+/* Hosts in the order of rc_host_order; equal ones are shown once. */
 const char *rc_compact_hosts(const struct rc_str *hosts, size_t count, size_t limit, struct rc_arena *arena);
 
 /* Compares two hosts for a sort: below zero where a comes before b. n9 comes before n10; 0 means equal names. */
