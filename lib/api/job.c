@@ -84,7 +84,7 @@ static int resolve_job(const char *const *environment, struct rollcall *job, str
     if (job->is_own)
         rc_discovery_find(result, &job->discovery);
     job->ranks_are_tasks = result->launcher && result->launcher->srun_server == RC_SRUN_SERVER_OWN &&
-                           context.options.order != RC_ORDER_NODE && !result->ordered.host.p;
+                           !result->by_node && !result->ordered.host.p;
     return 0;
 }
 

@@ -24,10 +24,11 @@ struct rc_stamp rc_stamp_read(struct rc_str text)
     if (!stamp.scope.n || rc_str_starts(stamp.scope, "=") ||
         !rc_parse_u32(rc_str_split(rest, '/', &rest), UINT32_MAX - 1, &stamp.rank))
         return (struct rc_stamp){ .text = text };
-    mode = rc_str_which(rc_str_split(rest, '/', &rest), "worker|launcher");
+    mode = rc_str_which(rc_str_split(rest, '/', &rest), "worker|by-node|launcher");
     if (!mode || !rc_parse_u32(rest, UINT16_MAX, &port) || port == 0)
         return (struct rc_stamp){ .text = text };
-    stamp.launcher = mode == 2;
+    stamp.by_node = mode == 2;
+    stamp.launcher = mode == 3;
     stamp.port = (uint16_t)port;
     if (rc_str_starts(stamp.outer, "=")) {
         told = rc_str_split(stamp.outer, ' ', &stamp.outer);
@@ -74,10 +75,10 @@ bool rc_stamp_is_in_job(const struct rc_stamp *stamp, const char *job)
     return is_step_of(stamp->scope, job) || rc_stamp_has_outer_job(stamp, job);
 }
 
-const char *rc_stamp_write(struct rc_arena *arena, const char *scope, uint32_t rank, bool launcher, uint16_t port,
+const char *rc_stamp_write(struct rc_arena *arena, const char *scope, uint32_t rank, const char *mode, uint16_t port,
                            const uint32_t *told, const char *const *outer, unsigned outer_count)
 {
-    const char *text = rc_format(arena, "%s/%u/%s/%u", scope, rank, launcher ? "launcher" : "worker", (uint32_t)port);
+    const char *text = rc_format(arena, "%s/%u/%s/%u", scope, rank, mode, (uint32_t)port);
 
     if (told) {
         rc_join(arena);

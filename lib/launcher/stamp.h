@@ -11,10 +11,10 @@
  *   slurm:42.0/3/worker/29512 =3/8/1/2/1      task 3 of step 42.0, which was told master port 29512
  *   openmpi:7/0/launcher/29512 slurm:42.0     mpirun's task 0, in a step of Slurm's
  *
- * SCOPE is one launch (rc_facts.scope), RANK the launcher's number of the task, MODE "worker" or "launcher". TOLD is
- * what a worker was told: RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE and NODE_RANK, which a script may have
- * overwritten since. The outer scopes are those of the launchers that were found further outside. A scope has no blank
- * and no slash, and does not begin with `=`.
+ * SCOPE is one launch (rc_facts.scope), RANK the launcher's number of the task, MODE "worker", "by-node" (a worker
+ * whose RANK goes by node: order=node) or "launcher". TOLD is what a worker was told: RANK, WORLD_SIZE, LOCAL_RANK,
+ * LOCAL_WORLD_SIZE and NODE_RANK, which a script may have overwritten since. The outer scopes are those of the
+ * launchers that were found further outside. A scope has no blank and no slash, and does not begin with `=`.
  *
  * A later rollcall in the same process tree that finds its own scope and rank changes nothing; a launcher whose scope
  * the stamp does not have was started later, inside. */
@@ -24,6 +24,7 @@ struct rc_stamp {
     struct rc_str scope; /* absent where text has not the form above: then all below is empty too */
     uint32_t rank;
     bool launcher;       /* the mode; false: worker */
+    bool by_node;        /* a worker whose RANK goes by node */
     uint16_t port;       /* the MASTER_PORT that the task was told */
     struct rc_str told;  /* without the sign; absent where it is not RC_STAMP_TOLD numbers, rank < size */
     struct rc_str outer; /* the outer scopes, separated by blanks; absent where there are none */
@@ -47,8 +48,9 @@ bool rc_stamp_is_in_job(const struct rc_stamp *stamp, const char *job);
 /* How many numbers TOLD has. */
 enum { RC_STAMP_TOLD = 5 };
 
-/* The value for a task, in the arena. told[] are RC_STAMP_TOLD numbers, or NULL; outer[] are outer_count scopes. */
-const char *rc_stamp_write(struct rc_arena *arena, const char *scope, uint32_t rank, bool launcher, uint16_t port,
+/* The value for a task, in the arena. mode is "worker", "by-node" or "launcher"; told[] are RC_STAMP_TOLD numbers, or
+ * NULL; outer[] are outer_count scopes. */
+const char *rc_stamp_write(struct rc_arena *arena, const char *scope, uint32_t rank, const char *mode, uint16_t port,
                            const uint32_t *told, const char *const *outer, unsigned outer_count);
 
 /* Where a task's node is in an order that the nodes were told: the variable ROLLCALL_ORDER.

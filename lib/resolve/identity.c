@@ -178,11 +178,19 @@ bool rc_identity_read(const struct rc_context *context, struct rc_result *result
            is_below(result, RC_NODE_RANK, RC_NNODES);
 }
 
+/* Whoever asks later in a task, without its options, is told the RANK that it has. */
+static bool is_by_node(const struct rc_context *context, const struct rc_result *result)
+{
+    if (context->options.order != RC_ORDER_UNSET)
+        return context->options.order == RC_ORDER_NODE;
+    return result->stamp.by_node && !result->stamp_is_outer;
+}
+
 bool rc_identity_order(const struct rc_context *context, struct rc_result *result)
 {
     const struct rc_number *rank = &result->facts.node_order_rank;
 
-    if (context->options.order != RC_ORDER_NODE)
+    if (!is_by_node(context, result))
         return true;
     if (rank->value == RC_UNKNOWN)
         return rc_say(&result->messages, RC306,
@@ -190,6 +198,7 @@ bool rc_identity_order(const struct rc_context *context, struct rc_result *resul
                       "nothing is set; leave order=node out",
                       result->launcher->title);
     result->identity.field[RC_RANK] = rank->value;
+    result->by_node = true;
     return true;
 }
 

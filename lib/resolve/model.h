@@ -296,6 +296,7 @@ struct rc_result {
     struct rc_facts facts;
     struct rc_identity identity;
     struct rc_ordered ordered; /* the order of the network that the identity follows; no host: the launcher's */
+    bool by_node;              /* RANK goes by node (order=node), whatever the launcher's own number is */
     struct rc_command command; /* of a task without its own stamp, whose identity was read */
     enum rc_mode mode;         /* NONE, WORKER, LAUNCHER or TORCHRUN */
     const char *mode_reason;

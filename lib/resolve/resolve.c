@@ -77,6 +77,7 @@ static void clear_result(struct rc_result *result)
     result->mode = RC_MODE_NONE;
     result->mode_reason = NULL;
     result->ordered = (struct rc_ordered){ .host = RC_ABSENT };
+    result->by_node = false;
     result->stamp_is_outer = false;
     result->outer_master = NULL;
     result->stamped = false;
@@ -185,6 +186,7 @@ static const char *make_stamp(struct rc_result *result)
     const uint32_t *field = result->identity.field;
     uint16_t port = master->port_given == RC_GIVEN_BY_STAMP ? result->stamp.port : master->port;
     bool launcher = result->mode == RC_MODE_LAUNCHER;
+    const char *mode = launcher ? "launcher" : result->by_node ? "by-node" : "worker";
     uint32_t told[RC_STAMP_TOLD] = {
         field[RC_RANK],
         field[RC_WORLD_SIZE],
@@ -193,7 +195,7 @@ static const char *make_stamp(struct rc_result *result)
         field[RC_NODE_RANK],
     };
 
-    return rc_stamp_write(&result->arena, result->facts.scope, result->facts.field[RC_RANK].value, launcher, port,
+    return rc_stamp_write(&result->arena, result->facts.scope, result->facts.field[RC_RANK].value, mode, port,
                           launcher || result->launcher->by_hand ? NULL : told, result->outer, result->outer_count);
 }
 

@@ -63,6 +63,17 @@ print(json.dumps([rollcall.version(), rollcall.identity().rank, rollcall.identit
         '[$version, 3, "worker", .set, .unset, {"MASTER_PORT": "4000"}]' <<< "$shown")" ]
 }
 
+@test "in a task of order=node identity, plan, apply and rollcall show go by its RANK" {
+    run -0 clean LD_LIBRARY_PATH="$prefix/lib" "${task_3[@]}" SLURM_PROCID=2 SLURM_LOCALID=1 SLURM_NODEID=0 SLURM_GTIDS=0,2 \
+        "$rollcall" exec --ddp=order=node -- "$venv/bin/python" -c 'import os, rollcall, sys
+rank = os.environ["RANK"], rollcall.identity().rank, rollcall.plan().set["RANK"]
+with rollcall.apply():
+    print(*rank, os.environ["RANK"], flush=True)
+    os.execl(sys.argv[1], "rollcall", "show", "--json")' "$rollcall"
+    [ "${lines[0]}" = '1 1 1 1' ]
+    [ "$(jq .identity.rank <<< "${output#*$'\n'}")" = 1 ]
+}
+
 @test "the version is there without the library" {
     prints "$(cat "$top/VERSION")" clean "$venv/bin/python" -c 'import rollcall; print(rollcall.__version__)'
     run -0 clean PYTHONPATH="$prefix/share/rollcall/python" python3 -c 'import rollcall; print(rollcall.__version__, rollcall.version())'

@@ -16,21 +16,24 @@ static const struct {
     struct rc_str input;
     const char *scope;
     uint32_t rank;
-    bool launcher;
+    const char *mode;
     uint16_t port;
     const char *outer;    /* NULL: none */
     const uint32_t *told; /* NULL: not said */
     const char *why;
 } good[] = {
-    { TEXT("slurm:42.0/3/worker/29512"), "slurm:42.0", 3, false, 29512, NULL, NULL, "with the port" },
-    { TEXT("slurm:42.0/0/launcher/1"), "slurm:42.0", 0, true, 1, NULL, NULL, "launcher mode" },
-    { TEXT("openmpi:7/3/worker/65535 slurm:42.0"), "openmpi:7", 3, false, 65535, "slurm:42.0", NULL,
+    { TEXT("slurm:42.0/3/worker/29512"), "slurm:42.0", 3, "worker", 29512, NULL, NULL, "with the port" },
+    { TEXT("slurm:42.0/0/launcher/1"), "slurm:42.0", 0, "launcher", 1, NULL, NULL, "launcher mode" },
+    { TEXT("openmpi:7/3/worker/65535 slurm:42.0"), "openmpi:7", 3, "worker", 65535, "slurm:42.0", NULL,
       "one outer launch" },
-    { TEXT("flux:f1/0/worker/29512 openmpi:7 slurm:42.0"), "flux:f1", 0, false, 29512, "openmpi:7 slurm:42.0", NULL,
+    { TEXT("flux:f1/0/worker/29512 openmpi:7 slurm:42.0"), "flux:f1", 0, "worker", 29512, "openmpi:7 slurm:42.0", NULL,
       "two of them" },
-    { TEXT("slurm:42.0/3/worker/29512 =3/8/1/2/1"), "slurm:42.0", 3, false, 29512, NULL, TOLD(3, 8, 1, 2, 1), "told" },
-    { TEXT("openmpi:7/3/worker/1 =0/8/0/2/4 slurm:42.0"), "openmpi:7", 3, false, 1, "slurm:42.0", TOLD(0, 8, 0, 2, 4),
-      "told, in a launch" },
+    { TEXT("slurm:42.0/3/worker/29512 =3/8/1/2/1"), "slurm:42.0", 3, "worker", 29512, NULL, TOLD(3, 8, 1, 2, 1),
+      "told" },
+    { TEXT("openmpi:7/3/worker/1 =0/8/0/2/4 slurm:42.0"), "openmpi:7", 3, "worker", 1, "slurm:42.0",
+      TOLD(0, 8, 0, 2, 4), "told, in a launch" },
+    { TEXT("slurm:42.0/2/by-node/1 =1/4/1/2/0"), "slurm:42.0", 2, "by-node", 1, NULL, TOLD(1, 4, 1, 2, 0),
+      "numbered by node" },
 };
 
 UNIT_ROWS(reads, "stamp reads", good)
@@ -42,13 +45,14 @@ UNIT_ROWS(reads, "stamp reads", good)
     assert_true(rc_str_eq(stamp.text, row->input));
     assert_true(rc_str_is(stamp.scope, row->scope));
     assert_int_equal(stamp.rank, row->rank);
-    assert_int_equal(stamp.launcher, row->launcher);
+    assert_int_equal(stamp.launcher, strcmp(row->mode, "launcher") == 0);
+    assert_int_equal(stamp.by_node, strcmp(row->mode, "by-node") == 0);
     assert_int_equal(stamp.port, row->port);
     assert_int_equal(stamp.outer.p != NULL, row->outer != NULL);
     assert_true(!row->outer || rc_str_is(stamp.outer, row->outer));
     assert_int_equal(stamp.told.p != NULL, row->told != NULL);
     /* what was written is what was read */
-    assert_true(rc_str_is(row->input, rc_stamp_write(&arena, row->scope, row->rank, row->launcher, row->port, row->told,
+    assert_true(rc_str_is(row->input, rc_stamp_write(&arena, row->scope, row->rank, row->mode, row->port, row->told,
                                                      outer, row->outer != NULL)));
 }
 
@@ -103,7 +107,7 @@ UNIT_TEST(does_not_fit, "an arena that is too small")
 
     for (size_t size = 1; size <= sizeof("openmpi:7/3/worker/29512 slurm:42.0"); size++) {
         struct rc_arena arena = { .base = unit_guard_memory(size), .size = size };
-        const char *text = rc_stamp_write(&arena, "openmpi:7", 3, false, 29512, NULL, outer, 1);
+        const char *text = rc_stamp_write(&arena, "openmpi:7", 3, "worker", 29512, NULL, outer, 1);
 
         assert_int_equal(arena.full, size < sizeof("openmpi:7/3/worker/29512 slurm:42.0"));
         assert_true(arena.full || rc_str_is(rc_str(text), "openmpi:7/3/worker/29512 slurm:42.0"));
@@ -145,6 +149,36 @@ UNIT_TEST(told_port, "the port that was told")
     assert_non_null(entry);
     assert_string_equal(entry->value, "slurm:42.0/0/worker/29512 =0/2/0/2/0");
     assert_false(entry->changes);
+}
+
+#define CYCLIC                                                                                                     \
+    "SLURM_JOB_ID=42", "SLURM_STEP_ID=0", "SLURM_PROCID=2", "SLURM_LOCALID=1", "SLURM_NODEID=0", "SLURM_NTASKS=4", \
+        "SLURM_NNODES=2", "SLURM_STEP_NUM_TASKS=4", "SLURM_STEP_NUM_NODES=2", "SLURM_STEP_TASKS_PER_NODE=2(x2)",   \
+        "SLURM_STEP_NODELIST=n[1-2]", "SLURM_TASKS_PER_NODE=2(x2)", "SLURM_GTIDS=0,2"
+
+static const struct {
+    struct rc_str input; /* the stamp of the cyclic step's task 2 */
+    enum rc_order order; /* of whom asks */
+    uint32_t rank;
+    const char *why;
+} asked_later[] = {
+    { TEXT("slurm:42.0/2/by-node/29512 =1/4/1/2/0"), RC_ORDER_UNSET, 1, "the RANK that it has" },
+    { TEXT("slurm:42.0/2/worker/29512 =2/4/1/2/0"), RC_ORDER_UNSET, 2, "Slurm's own, as it was told" },
+    { TEXT("slurm:42.0/0/by-node/29512 =0/4/0/2/0"), RC_ORDER_UNSET, 2, "another task's order is none" },
+    { TEXT("slurm:42.0/2/by-node/29512 =1/4/1/2/0"), RC_ORDER_GIVEN, 2, "another order was asked for" },
+};
+
+/* rollcall show and rollcall.identity() in a task of order=node have not its option. */
+UNIT_ROWS(order_later, "who asks later is told", asked_later)
+{
+    char stamp[64];
+    const char *const env[] = { CYCLIC, stamp, NULL };
+    struct rc_context context = { .env = env, .ignore_stamp = true, .options.order = row->order };
+
+    snprintf(stamp, sizeof(stamp), "ROLLCALL_SCOPE=%.*s", (int)row->input.n, row->input.p);
+    assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
+    assert_int_equal(result.identity.field[RC_RANK], row->rank);
+    assert_int_equal(result.by_node, row->rank == 1);
 }
 
 #define RANKS " WORLD_SIZE=2 LOCAL_RANK=0"
