@@ -75,7 +75,8 @@ void doctor_reachability(struct findings *findings, const struct rc_result *resu
         probe_master(findings, where);
 }
 
-enum { LIST = 512, LEAST_LOCKED_MIB = 1024 };
+/* The kernel's IB_DEVICE_NAME_MAX; an interface's name has 15. */
+enum { LIST = 512, DEVICE_NAME = 64, LEAST_LOCKED_MIB = 1024 };
 
 #define HCA_FOLDER "/sys/class/infiniband"
 
@@ -84,7 +85,7 @@ static void append_name(char list[LIST], const char *name)
 {
     size_t used = strlen(list);
 
-    snprintf(list + used, LIST - used, "%s%s", used ? ", " : "", name);
+    snprintf(list + used, LIST - used, "%s%.*s", used ? ", " : "", (int)DEVICE_NAME, name);
 }
 
 static bool is_there(struct rc_str name, const struct rc_interface *list, unsigned count)
