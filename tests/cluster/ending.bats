@@ -39,7 +39,7 @@ ends()
 # stays CMD...: the others go on after rank 3 has failed
 stays()
 {
-    attempt 60 "$@" -N2 --ntasks-per-node=2 sh -c '[ $SLURM_PROCID != 3 ] || exit 3; sleep 2; echo still here'
+    attempt 60 "$@" -N2 --ntasks-per-node=2 sh -c '[ $SLURM_PROCID != 3 ] || exit 3; sleep 2 && echo still here'
     failed || return 1
     [ "$(grep -c '^still here$' "$out")" -eq 3 ] || explain "the step was ended: $*"
 }
@@ -81,7 +81,7 @@ raise RuntimeError("of rank 3")'
     stays srun
     sed -i 's| default=auto||' "$conf"
     # torchrun's stand-in
-    printf '#!/bin/sh\n[ $SLURM_NODEID != 1 ] || exit 3\nsleep ${STAY:-2}; echo still here\n' > "$shared/torchrun"
+    printf '#!/bin/sh\n[ $SLURM_NODEID != 1 ] || exit 3\nsleep ${STAY:-2} && echo still here\n' > "$shared/torchrun"
     chmod 755 "$shared/torchrun"
     for option in --max-restarts=3 --nnodes=1:2; do
         attempt 60 srun --ddp -N2 -n2 "$shared/torchrun" $option --nproc-per-node=2 train.py
