@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/netaddr.h"
 #include "base/text.h"
 #include "cli.h"
 #include "console/output.h"
@@ -72,7 +73,7 @@ static void add_row(struct table *table, const struct rc_member *member, size_t 
     table_cell(table, PAINT_NONE, network_of(roll), 0);
     table_cell(table, PAINT_NONE, roll->visible, 0);
     table_cell(table, PAINT_NONE, roll->item[RC_ITEM_cores], 0);
-    table_text(table, PAINT_NONE, cli_report_endpoint(roll->addr, port, &namer->text));
+    table_text(table, PAINT_NONE, rc_host_with_port(roll->addr, port, &namer->text));
 }
 
 /* Prints a row for all nodes that are alike. Returns -1 without memory. */

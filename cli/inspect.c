@@ -108,15 +108,6 @@ const char *cli_report_field_source(const struct rc_result *result, enum rc_fiel
     return source && result->identity.field[field] != RC_UNKNOWN ? source : "";
 }
 
-const char *cli_report_endpoint(struct rc_str addr, uint32_t port, struct rc_arena *arena)
-{
-    bool is_ipv6 = rc_str_pieces(addr, ':') > 1;
-
-    if (!addr.n || !port)
-        return rc_copy(arena, addr);
-    return rc_format(arena, is_ipv6 ? "[%pS]:%u" : "%pS:%u", &addr, port);
-}
-
 enum { INDENT = 4, LABEL = 8, DETAIL = INDENT + LABEL };
 
 void cli_report_detail(const char *label, const char *text)

@@ -53,9 +53,6 @@ extern const struct cli_field cli_fields[RC_FIELD_COUNT];
 /* The variable that a number comes from; "" where the number is not known or not meant. */
 const char *cli_report_field_source(const struct rc_result *result, enum rc_field field);
 
-/* "n1:29500", "[fd00::1]:29500", or the address alone where there is no port (0); in the arena. */
-const char *cli_report_endpoint(struct rc_str addr, uint32_t port, struct rc_arena *arena);
-
 enum paint cli_report_level_paint(enum rc_level level);
 
 /* "    from    SLURM_PROCID": one fact about the line above it; nothing without a text. */

@@ -139,14 +139,6 @@ char *cli_exclude_list(const struct rc_blame *blame)
 
 enum { RANKS_SIZE = 24 };
 
-static int by_node(const void *a, const void *b)
-{
-    uint32_t left = ((const struct rc_roll *)a)->node;
-    uint32_t right = ((const struct rc_roll *)b)->node;
-
-    return (left > right) - (left < right);
-}
-
 /* What the nodes were told of the order that they asked for: it changes node ranks, ranks and the master. False without
  * memory. */
 static bool follow_order(struct roster *roster)
@@ -195,7 +187,7 @@ static int read_text(struct roster *roster)
         console_fail("no node of step %s has answered yet", roster->step);
         return -1;
     }
-    qsort(roster->roll, roster->count, sizeof(*roster->roll), by_node);
+    qsort(roster->roll, roster->count, sizeof(*roster->roll), rc_roll_by_node);
     if (!rc_roll_check(roster->roll, roster->count, &known, &roster->findings, &roster->blame, &arena))
         return fail_memory("check");
     if (!follow_order(roster))

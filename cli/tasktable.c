@@ -2,6 +2,7 @@
 /* tasktable.c - what a task says of itself in one line of `rollcall show`. */
 #include <stdio.h>
 
+#include "base/netaddr.h"
 #include "console/output.h"
 #include "effects/binding.h"
 #include "inspect.h"
@@ -121,7 +122,7 @@ int cli_task_print(const struct rc_result *result)
     print_number(result->identity.field[RC_LOCAL_RANK]);
     print_cell(write_part(got.gpus, got.job_gpus, own_gpu(result, ROOM(0)), ROOM(1)));
     print_cell(write_part(got.cpus, got.promised, own_cores(ROOM(0)), ROOM(1)));
-    print_cell(rc_str(cli_report_endpoint(rc_str(result->master.addr), result->master.port, ROOM(0))));
+    print_cell(rc_str(rc_host_with_port(rc_str(result->master.addr), result->master.port, ROOM(0))));
     print_verdict(result);
     print_notes(&result->messages);
 #undef ROOM

@@ -16,19 +16,6 @@
  * Inside: an error, once for the program that the launcher started and not again by the programs that this one starts;
  * a warning that no other task knows of; and with ROLLCALL_DEBUG what was done. */
 
-static enum rc_message_id first_error(const struct rc_messages *messages, const char **text)
-{
-    for (unsigned i = 0; i < messages->count; i++) {
-        if (rc_message_entry(messages->list[i].id)->level == RC_LEVEL_ERROR) {
-            *text = messages->list[i].text;
-            return messages->list[i].id;
-        }
-    }
-    /* no message: it was too long for the arena */
-    *text = "a value in the environment is too long; nothing is set";
-    return RC502;
-}
-
 static void add_message(struct shim_page *page, enum rc_message_id id, const char *text)
 {
     rc_message_line(&page->arena, rc_message_entry(id)->level, id, text);
@@ -173,8 +160,10 @@ static struct {
 static void report_error(const struct rc_messages *messages)
 {
     struct shim_page page;
-    const char *text;
-    enum rc_message_id id = first_error(messages, &text);
+    const struct rc_message *error = rc_messages_error(messages);
+    /* no message: it was too long for the arena */
+    enum rc_message_id id = error ? error->id : RC502;
+    const char *text = error ? error->text : "a value in the environment is too long; nothing is set";
     /* the hash only tells one error's text from another's */
     const char *mark = rc_format(&own.arena, "%s:%llu", rc_message_entry(id)->id,
                                  (unsigned long long)rc_hash(text, rc_str(text).n));

@@ -89,19 +89,15 @@ static void log_step(const struct rc_result *result, const struct rc_messages *m
 static bool report_error(spank_t spank, const struct rc_messages *messages)
 {
     const struct rc_spank_step *step = rc_spank_step();
-    bool everywhere;
-    unsigned i = 0;
+    const struct rc_message *error = rc_messages_error(messages);
+    bool everywhere = !error || rc_message_entry(error->id)->said == RC_SAID_PER_LAUNCH;
 
-    while (i < messages->count && rc_message_entry(messages->list[i].id)->level != RC_LEVEL_ERROR)
-        i++;
-    everywhere = i == messages->count || rc_message_entry(messages->list[i].id)->said == RC_SAID_PER_LAUNCH;
     if ((everywhere && !step->first_node) || !rc_spank_step_speaks(spank))
         return false;
-    if (i == messages->count) /* the message did not fit into the list */
+    if (!error) /* the message did not fit into the list */
         rc_spank_say(RC_LEVEL_ERROR, RC502, "the environment is too large to be read; nothing is set");
     else
-        rc_spank_say(step->options.by_user ? RC_LEVEL_ERROR : RC_LEVEL_WARNING, messages->list[i].id,
-                     messages->list[i].text);
+        rc_spank_say(step->options.by_user ? RC_LEVEL_ERROR : RC_LEVEL_WARNING, error->id, error->text);
     return true;
 }
 

@@ -39,12 +39,10 @@ int rc_job_fail(struct rollcall_error *error, int code, const char *id, const ch
 
 static int fail_with_message(struct rollcall_error *error, const struct rc_messages *messages)
 {
-    for (unsigned i = 0; i < messages->count; i++) {
-        const struct rc_message_entry *entry = rc_message_entry(messages->list[i].id);
+    const struct rc_message *first = rc_messages_error(messages);
 
-        if (entry->level == RC_LEVEL_ERROR)
-            return rc_job_fail(error, ROLLCALL_CONTRADICTION, entry->id, "%s", messages->list[i].text);
-    }
+    if (first)
+        return rc_job_fail(error, ROLLCALL_CONTRADICTION, rc_message_entry(first->id)->id, "%s", first->text);
     return rc_job_fail(error, ROLLCALL_CONTRADICTION, "",
                        "the environment's values are too long to be a job's identity");
 }

@@ -48,6 +48,14 @@ uint32_t rc_debug_level(struct rc_str value)
     return level < RC_DEBUG_LEVEL_MAX ? level : RC_DEBUG_LEVEL_MAX;
 }
 
+const struct rc_message *rc_messages_error(const struct rc_messages *messages)
+{
+    for (unsigned i = 0; i < messages->count; i++)
+        if (catalogue[messages->list[i].id].level == RC_LEVEL_ERROR)
+            return &messages->list[i];
+    return NULL;
+}
+
 bool rc_message_add(struct rc_messages *messages, enum rc_message_id id, const char *text)
 {
     if (catalogue[id].level == RC_LEVEL_ERROR)

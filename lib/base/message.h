@@ -42,12 +42,14 @@ struct rc_message_entry {
 
 enum { RC_MESSAGES_MAX = 24 };
 
+struct rc_message {
+    enum rc_message_id id;
+    const char *text;
+};
+
 struct rc_messages {
     struct rc_arena *arena; /* where rc_say writes; NULL: nobody says anything */
-    struct {
-        enum rc_message_id id;
-        const char *text;
-    } list[RC_MESSAGES_MAX];
+    struct rc_message list[RC_MESSAGES_MAX];
     unsigned count;
     bool has_error;
 };
@@ -84,5 +86,8 @@ bool rc_say(struct rc_messages *messages, enum rc_message_id id, const char *for
 bool rc_say_list(struct rc_messages *messages, enum rc_message_id id, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 
-/* The same for a text that lives as long as the list. */
+/* The first that is an error; NULL where there is none, or where it did not fit (has_error). */
+const struct rc_message *rc_messages_error(const struct rc_messages *messages);
+
+/* The same as rc_say for a text that lives as long as the list. */
 bool rc_message_add(struct rc_messages *messages, enum rc_message_id id, const char *text);

@@ -153,3 +153,12 @@ bool rc_host_is_loopback(struct rc_str host)
             return true;
     return rc_str_starts(host, "127.") || rc_str_starts(host, "localhost.") || rc_str_starts(host, "::ffff:127.");
 }
+
+const char *rc_host_with_port(struct rc_str host, uint32_t port, struct rc_arena *arena)
+{
+    bool is_ipv6 = rc_str_pieces(host, ':') > 1;
+
+    if (!host.n || !port)
+        return rc_copy(arena, host);
+    return rc_format(arena, is_ipv6 ? "[%pS]:%u" : "%pS:%u", &host, port);
+}

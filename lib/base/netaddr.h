@@ -40,6 +40,9 @@ bool rc_netaddr_is_loopback(const struct rc_netaddr *address);
  * a client takes for its own node: "0.0.0.0". */
 bool rc_host_is_loopback(struct rc_str host);
 
+/* "n1:29500", "[fd00::1]:29500", or the host alone where there is no port (0); in the arena. */
+const char *rc_host_with_port(struct rc_str host, uint32_t port, struct rc_arena *arena);
+
 /* fe80::/10, which means nothing without the name of an interface. */
 bool rc_netaddr_is_link_local(const struct rc_netaddr *address);
 

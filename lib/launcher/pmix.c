@@ -5,7 +5,7 @@
 /* What a launcher's PMIx server says of the job, where its variables do not say enough.
  *
  * The core does not ask: a family does (rc_seen, RC_LEARN_PMIX), and where the caller can, it has the program
- * rollcall-pmix ask (libexec/pmix/rollcall-pmix.c), whose answer is lines of NAME=VALUE:
+ * rollcall-pmix job (libexec/pmix/rollcall-pmix.c), whose answer is lines of NAME=VALUE:
  *   rank=2                       this process's own
  *   size=5                       of the job
  *   local_rank=0

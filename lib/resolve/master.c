@@ -328,12 +328,3 @@ bool rc_master_find(const struct rc_context *context, struct rc_result *result)
         master->todo &= ~(unsigned)RC_MASTER_VERIFY;
     return true;
 }
-
-const char *rc_master_endpoint(struct rc_result *result, uint32_t port)
-{
-    struct rc_str last;
-
-    /* the colons of an IPv6 address would run into that of the port */
-    rc_str_split(rc_str(result->master.addr), ':', &last);
-    return rc_format(&result->arena, last.p ? "[%s]:%u" : "%s:%u", result->master.addr, port);
-}

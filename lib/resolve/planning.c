@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/steps.h"
 
+#include "base/netaddr.h"
 #include "resolve/options.h"
 
 /* Variables that one framework alone reads, where it would go wrong without. Only what cures something that a test
@@ -14,7 +15,7 @@ static const char *jax_coordinator(struct rc_result *result)
 {
     uint32_t port = result->master.port + 1u;
 
-    return port <= LAST_PORT ? rc_master_endpoint(result, port) : NULL;
+    return port <= LAST_PORT ? rc_host_with_port(rc_str(result->master.addr), port, &result->arena) : NULL;
 }
 
 static const char *jax_local_devices(struct rc_result *result)

@@ -37,9 +37,6 @@ bool rc_identity_follow_network(const struct rc_context *context, struct rc_resu
 /* Fills in result->master. The user's own values are kept where they can work, unless result->stamp_is_outer. */
 bool rc_master_find(const struct rc_context *context, struct rc_result *result);
 
-/* Returns RANK 0's address with this port, as an endpoint, in the result's arena; result->master is known. */
-const char *rc_master_endpoint(struct rc_result *result, uint32_t port);
-
 /* Applies order=node to the identity. */
 bool rc_identity_order(const struct rc_context *context, struct rc_result *result);
 

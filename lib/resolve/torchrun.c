@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/steps.h"
 
+#include "base/netaddr.h"
+
 /* The arguments of torchrun, as the variables (PET_*) that it takes their defaults from. */
 
 #define RDZV_CONF "PET_RDZV_CONF"
@@ -194,7 +196,8 @@ static void plan_endpoint(struct rc_result *result)
     bool is_stale = endpoint_is_left_over(result);
 
     if (is_wanted && (is_stale || !rc_env_get(&result->env, ENDPOINT).n))
-        rc_plan_set(result, RC_STR(ENDPOINT), rc_master_endpoint(result, result->master.port),
+        rc_plan_set(result, RC_STR(ENDPOINT),
+                    rc_host_with_port(rc_str(result->master.addr), result->master.port, &result->arena),
                     result->master.port_source, "accelerate gives torchrun port 29500, whoever has it");
     else if (is_stale)
         rc_plan_unset(result, RC_STR(ENDPOINT), "left over from a launch further outside");

@@ -57,14 +57,6 @@ static struct rc_str switches_of(const struct rc_roll *roll)
     return rc_str_split(roll->place, ' ', &name);
 }
 
-static int by_node(const void *a, const void *b)
-{
-    uint32_t left = ((const struct rc_roll *)a)->node;
-    uint32_t right = ((const struct rc_roll *)b)->node;
-
-    return (left > right) - (left < right);
-}
-
 /* Numbers in names as numbers: "s2" before "s10". */
 static int by_place(const void *a, const void *b)
 {
@@ -73,7 +65,7 @@ static int by_place(const void *a, const void *b)
     struct rc_arena right = { .base = text[1], .size = sizeof(text[1]) };
     int order = strverscmp(rc_copy(&left, switches_of(a)), rc_copy(&right, switches_of(b)));
 
-    return order ? order : by_node(a, b);
+    return order ? order : rc_roll_by_node(a, b);
 }
 
 /* Why these entries cannot be sorted; NULL where they can. They are in the order of their node ranks. */
@@ -130,7 +122,7 @@ const char *rc_netorder_sort(struct rc_roll *rolls, size_t count, bool complete,
     const char *why;
     const char *text;
 
-    qsort(rolls, count, sizeof(*rolls), by_node);
+    qsort(rolls, count, sizeof(*rolls), rc_roll_by_node);
     why = find_doubt(rolls, count, complete, arena);
     if (why)
         return why;
@@ -140,7 +132,7 @@ const char *rc_netorder_sort(struct rc_roll *rolls, size_t count, bool complete,
         *order = text;
         return NULL;
     }
-    qsort(rolls, count, sizeof(*rolls), by_node);
+    qsort(rolls, count, sizeof(*rolls), rc_roll_by_node);
     return "the nodes are in too many pieces";
 }
 

@@ -36,6 +36,14 @@ struct rc_str rc_roll_variable(const struct rc_roll *roll, struct rc_str name)
     return RC_ABSENT;
 }
 
+int rc_roll_by_node(const void *a, const void *b)
+{
+    uint32_t left = ((const struct rc_roll *)a)->node;
+    uint32_t right = ((const struct rc_roll *)b)->node;
+
+    return (left > right) - (left < right);
+}
+
 bool rc_roll_next_range(struct rc_str *rest, uint32_t *first, uint32_t *last)
 {
     struct rc_str after;

@@ -145,6 +145,9 @@ struct rc_roll *rc_roll_read_all(const char *text, size_t *count);
 /* Reads the common names of an entry of another version, and that it has a version. *roll is foreign. */
 bool rc_roll_read_foreign(struct rc_str text, struct rc_roll *roll);
 
+/* For qsort of struct rc_roll: by node rank. */
+int rc_roll_by_node(const void *a, const void *b);
+
 /* Goes through the ranges of roll.tasks: takes one from *rest. False at the end, where *rest has become absent; false,
  * too, with *rest untouched, for what is no range of ranks. */
 bool rc_roll_next_range(struct rc_str *rest, uint32_t *first, uint32_t *last);
