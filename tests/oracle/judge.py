@@ -120,7 +120,8 @@ def task_by_task(launch, answers, after, expected):
         if expected.mode == "worker":
             assert answer["identity"] == want.identity, f"{who}: {answer['identity']}, expected {want.identity}"
         told = "" if answer["mode"] == "launcher" else " =" + "/".join(then[name] for name in STAMPED)
-        own = f"{answer['mode']}/{then['MASTER_PORT']}{told}"
+        by_node = expected.mode == "worker" and oracle.asked(launch)[1] == "node"
+        own = f"{'by-node' if by_node else answer['mode']}/{then['MASTER_PORT']}{told}"
         named = STEP_AND_RANK.match(then[STAMP])
         assert named and then[STAMP].startswith(own, named.end()), f"{who}: stamp {then[STAMP]}"
         assert OUTER_STEPS.fullmatch(then[STAMP], named.end() + len(own)), f"{who}: stamp {then[STAMP]}"
