@@ -86,8 +86,8 @@ bool rc_say(struct rc_messages *messages, enum rc_message_id id, const char *for
 bool rc_say_list(struct rc_messages *messages, enum rc_message_id id, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 
+/* The same for a text that lives as long as the list. */
+bool rc_message_add(struct rc_messages *messages, enum rc_message_id id, const char *text);
+
 /* The first that is an error; NULL where there is none, or where it did not fit (has_error). */
 const struct rc_message *rc_messages_error(const struct rc_messages *messages);
-
-/* The same as rc_say for a text that lives as long as the list. */
-bool rc_message_add(struct rc_messages *messages, enum rc_message_id id, const char *text);

@@ -54,7 +54,8 @@ static enum rc_claim claim(struct rc_reader *reader, struct rc_facts *facts, con
                            struct rc_number rank, bool may_be_inside)
 {
     rc_facts_name(reader, facts, family, run_id);
-    if (may_be_inside && (!rc_stamp_is_of(&reader->stamp, facts->scope, rank.value) || reader->stamp.launcher))
+    if (may_be_inside &&
+        (!rc_stamp_is_of(&reader->stamp, facts->scope, rank.value) || reader->stamp.mode == RC_STAMP_LAUNCHER))
         return RC_CLAIM_ABSENT;
     facts->field[RC_RANK] = rank;
     return RC_CLAIM_TASK;

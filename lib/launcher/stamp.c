@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/stamp.h"
 
+static const char mode_names[][9] = {
+    [RC_STAMP_WORKER] = "worker",
+    [RC_STAMP_BY_NODE] = "by-node",
+    [RC_STAMP_LAUNCHER] = "launcher",
+};
+
+static enum rc_stamp_mode read_mode(struct rc_str word)
+{
+    for (unsigned i = RC_STAMP_WORKER; i <= RC_STAMP_LAUNCHER; i++)
+        if (rc_str_is(word, mode_names[i]))
+            return (enum rc_stamp_mode)i;
+    return RC_STAMP_NONE;
+}
+
 /* Half of TOLD, or a rank that its own world does not have, would make an identity that no task was told. */
 static bool is_told(struct rc_str told)
 {
@@ -16,7 +30,7 @@ struct rc_stamp rc_stamp_read(struct rc_str text)
 {
     struct rc_stamp stamp = { .text = text };
     struct rc_str rest = rc_str_split(text, ' ', &stamp.outer);
-    unsigned mode;
+    enum rc_stamp_mode mode;
     uint32_t port;
     struct rc_str told;
 
@@ -24,11 +38,10 @@ struct rc_stamp rc_stamp_read(struct rc_str text)
     if (!stamp.scope.n || rc_str_starts(stamp.scope, "=") ||
         !rc_parse_u32(rc_str_split(rest, '/', &rest), UINT32_MAX - 1, &stamp.rank))
         return (struct rc_stamp){ .text = text };
-    mode = rc_str_which(rc_str_split(rest, '/', &rest), "worker|by-node|launcher");
-    if (!mode || !rc_parse_u32(rest, UINT16_MAX, &port) || port == 0)
+    mode = read_mode(rc_str_split(rest, '/', &rest));
+    if (mode == RC_STAMP_NONE || !rc_parse_u32(rest, UINT16_MAX, &port) || port == 0)
         return (struct rc_stamp){ .text = text };
-    stamp.by_node = mode == 2;
-    stamp.launcher = mode == 3;
+    stamp.mode = mode;
     stamp.port = (uint16_t)port;
     if (rc_str_starts(stamp.outer, "=")) {
         told = rc_str_split(stamp.outer, ' ', &stamp.outer);
@@ -75,10 +88,10 @@ bool rc_stamp_is_in_job(const struct rc_stamp *stamp, const char *job)
     return is_step_of(stamp->scope, job) || rc_stamp_has_outer_job(stamp, job);
 }
 
-const char *rc_stamp_write(struct rc_arena *arena, const char *scope, uint32_t rank, const char *mode, uint16_t port,
-                           const uint32_t *told, const char *const *outer, unsigned outer_count)
+const char *rc_stamp_write(struct rc_arena *arena, const char *scope, uint32_t rank, enum rc_stamp_mode mode,
+                           uint16_t port, const uint32_t *told, const char *const *outer, unsigned outer_count)
 {
-    const char *text = rc_format(arena, "%s/%u/%s/%u", scope, rank, mode, (uint32_t)port);
+    const char *text = rc_format(arena, "%s/%u/%s/%u", scope, rank, mode_names[mode], (uint32_t)port);
 
     if (told) {
         rc_join(arena);

@@ -19,12 +19,13 @@
  * A later rollcall in the same process tree that finds its own scope and rank changes nothing; a launcher whose scope
  * the stamp does not have was started later, inside. */
 
+enum rc_stamp_mode { RC_STAMP_NONE, RC_STAMP_WORKER, RC_STAMP_BY_NODE, RC_STAMP_LAUNCHER };
+
 struct rc_stamp {
     struct rc_str text;  /* the variable's value; absent where it is not set */
     struct rc_str scope; /* absent where text has not the form above: then all below is empty too */
     uint32_t rank;
-    bool launcher;       /* the mode; false: worker */
-    bool by_node;        /* a worker whose RANK goes by node */
+    enum rc_stamp_mode mode;
     uint16_t port;       /* the MASTER_PORT that the task was told */
     struct rc_str told;  /* without the sign; absent where it is not RC_STAMP_TOLD numbers, rank < size */
     struct rc_str outer; /* the outer scopes, separated by blanks; absent where there are none */
@@ -48,10 +49,10 @@ bool rc_stamp_is_in_job(const struct rc_stamp *stamp, const char *job);
 /* How many numbers TOLD has. */
 enum { RC_STAMP_TOLD = 5 };
 
-/* The value for a task, in the arena. mode is "worker", "by-node" or "launcher"; told[] are RC_STAMP_TOLD numbers, or
- * NULL; outer[] are outer_count scopes. */
-const char *rc_stamp_write(struct rc_arena *arena, const char *scope, uint32_t rank, const char *mode, uint16_t port,
-                           const uint32_t *told, const char *const *outer, unsigned outer_count);
+/* The value for a task, in the arena. mode is not RC_STAMP_NONE; told[] are RC_STAMP_TOLD numbers, or NULL; outer[] are
+ * outer_count scopes. */
+const char *rc_stamp_write(struct rc_arena *arena, const char *scope, uint32_t rank, enum rc_stamp_mode mode,
+                           uint16_t port, const uint32_t *told, const char *const *outer, unsigned outer_count);
 
 /* Where a task's node is in an order that the nodes were told: the variable ROLLCALL_ORDER.
  *

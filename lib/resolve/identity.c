@@ -183,7 +183,7 @@ static bool is_by_node(const struct rc_context *context, const struct rc_result 
 {
     if (context->options.order != RC_ORDER_UNSET)
         return context->options.order == RC_ORDER_NODE;
-    return result->stamp.by_node && !result->stamp_is_outer;
+    return result->stamp.mode == RC_STAMP_BY_NODE && !result->stamp_is_outer;
 }
 
 bool rc_identity_order(const struct rc_context *context, struct rc_result *result)

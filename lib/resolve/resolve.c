@@ -36,13 +36,13 @@ void rc_leftover_plan(struct rc_result *result, const char *job)
 {
     static const struct rc_context nothing;
 
-    bool is_known = result->stamp.launcher || result->stamp.told.p;
+    bool is_known = result->stamp.mode == RC_STAMP_LAUNCHER || result->stamp.told.p;
 
     if (!is_known || !job || rc_stamp_is_in_job(&result->stamp, job))
         return;
     result->stamp_is_outer = true;
     if (!rc_planning_is_changed(result, false)) {
-        if (result->stamp.launcher)
+        if (result->stamp.mode == RC_STAMP_LAUNCHER)
             rc_agents_forget(result, left_over);
         else
             rc_planning_unset_numbers(result, true, left_over);
@@ -144,7 +144,7 @@ static enum rc_mode stamped_mode(const struct rc_stamp *stamp, const struct rc_f
 {
     if (!rc_stamp_is_of(stamp, facts->scope, facts->field[RC_RANK].value))
         return RC_MODE_AUTO;
-    return stamp->launcher ? RC_MODE_LAUNCHER : RC_MODE_WORKER;
+    return stamp->mode == RC_STAMP_LAUNCHER ? RC_MODE_LAUNCHER : RC_MODE_WORKER;
 }
 
 /* In launcher mode the ranks are yet to be given out, by torchrun or Lightning. In others a number of nodes goes that
@@ -186,7 +186,7 @@ static const char *make_stamp(struct rc_result *result)
     const uint32_t *field = result->identity.field;
     uint16_t port = master->port_given == RC_GIVEN_BY_STAMP ? result->stamp.port : master->port;
     bool launcher = result->mode == RC_MODE_LAUNCHER;
-    const char *mode = launcher ? "launcher" : result->by_node ? "by-node" : "worker";
+    enum rc_stamp_mode mode = launcher ? RC_STAMP_LAUNCHER : result->by_node ? RC_STAMP_BY_NODE : RC_STAMP_WORKER;
     uint32_t told[RC_STAMP_TOLD] = {
         field[RC_RANK],
         field[RC_WORLD_SIZE],

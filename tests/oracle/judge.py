@@ -89,6 +89,7 @@ def task_by_task(launch, answers, after, expected):
     warnings = {m[0] for a in answers for m in a["messages"] if m[1] == "warning"} - {"RC406"}
     wanted = expected.messages.union(*(want.messages for want in expected.tasks))
     assert warnings == wanted, f"said {warnings}, expected {wanted}"
+    stamped = "by-node" if expected.mode == "worker" and oracle.asked(launch)[1] == "node" else expected.mode
     for task, answer, then, want in zip(launch.tasks, answers, after, expected.tasks):
         if expected.mode == "none":
             assert then == task.env, "mode none changes something"
@@ -120,8 +121,7 @@ def task_by_task(launch, answers, after, expected):
         if expected.mode == "worker":
             assert answer["identity"] == want.identity, f"{who}: {answer['identity']}, expected {want.identity}"
         told = "" if answer["mode"] == "launcher" else " =" + "/".join(then[name] for name in STAMPED)
-        by_node = expected.mode == "worker" and oracle.asked(launch)[1] == "node"
-        own = f"{'by-node' if by_node else answer['mode']}/{then['MASTER_PORT']}{told}"
+        own = f"{stamped}/{then['MASTER_PORT']}{told}"
         named = STEP_AND_RANK.match(then[STAMP])
         assert named and then[STAMP].startswith(own, named.end()), f"{who}: stamp {then[STAMP]}"
         assert OUTER_STEPS.fullmatch(then[STAMP], named.end() + len(own)), f"{who}: stamp {then[STAMP]}"

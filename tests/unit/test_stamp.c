@@ -16,23 +16,23 @@ static const struct {
     struct rc_str input;
     const char *scope;
     uint32_t rank;
-    const char *mode;
+    enum rc_stamp_mode mode;
     uint16_t port;
     const char *outer;    /* NULL: none */
     const uint32_t *told; /* NULL: not said */
     const char *why;
 } good[] = {
-    { TEXT("slurm:42.0/3/worker/29512"), "slurm:42.0", 3, "worker", 29512, NULL, NULL, "with the port" },
-    { TEXT("slurm:42.0/0/launcher/1"), "slurm:42.0", 0, "launcher", 1, NULL, NULL, "launcher mode" },
-    { TEXT("openmpi:7/3/worker/65535 slurm:42.0"), "openmpi:7", 3, "worker", 65535, "slurm:42.0", NULL,
+    { TEXT("slurm:42.0/3/worker/29512"), "slurm:42.0", 3, RC_STAMP_WORKER, 29512, NULL, NULL, "with the port" },
+    { TEXT("slurm:42.0/0/launcher/1"), "slurm:42.0", 0, RC_STAMP_LAUNCHER, 1, NULL, NULL, "launcher mode" },
+    { TEXT("openmpi:7/3/worker/65535 slurm:42.0"), "openmpi:7", 3, RC_STAMP_WORKER, 65535, "slurm:42.0", NULL,
       "one outer launch" },
-    { TEXT("flux:f1/0/worker/29512 openmpi:7 slurm:42.0"), "flux:f1", 0, "worker", 29512, "openmpi:7 slurm:42.0", NULL,
-      "two of them" },
-    { TEXT("slurm:42.0/3/worker/29512 =3/8/1/2/1"), "slurm:42.0", 3, "worker", 29512, NULL, TOLD(3, 8, 1, 2, 1),
+    { TEXT("flux:f1/0/worker/29512 openmpi:7 slurm:42.0"), "flux:f1", 0, RC_STAMP_WORKER, 29512, "openmpi:7 slurm:42.0",
+      NULL, "two of them" },
+    { TEXT("slurm:42.0/3/worker/29512 =3/8/1/2/1"), "slurm:42.0", 3, RC_STAMP_WORKER, 29512, NULL, TOLD(3, 8, 1, 2, 1),
       "told" },
-    { TEXT("openmpi:7/3/worker/1 =0/8/0/2/4 slurm:42.0"), "openmpi:7", 3, "worker", 1, "slurm:42.0",
+    { TEXT("openmpi:7/3/worker/1 =0/8/0/2/4 slurm:42.0"), "openmpi:7", 3, RC_STAMP_WORKER, 1, "slurm:42.0",
       TOLD(0, 8, 0, 2, 4), "told, in a launch" },
-    { TEXT("slurm:42.0/2/by-node/1 =1/4/1/2/0"), "slurm:42.0", 2, "by-node", 1, NULL, TOLD(1, 4, 1, 2, 0),
+    { TEXT("slurm:42.0/2/by-node/1 =1/4/1/2/0"), "slurm:42.0", 2, RC_STAMP_BY_NODE, 1, NULL, TOLD(1, 4, 1, 2, 0),
       "numbered by node" },
 };
 
@@ -45,8 +45,7 @@ UNIT_ROWS(reads, "stamp reads", good)
     assert_true(rc_str_eq(stamp.text, row->input));
     assert_true(rc_str_is(stamp.scope, row->scope));
     assert_int_equal(stamp.rank, row->rank);
-    assert_int_equal(stamp.launcher, strcmp(row->mode, "launcher") == 0);
-    assert_int_equal(stamp.by_node, strcmp(row->mode, "by-node") == 0);
+    assert_int_equal(stamp.mode, row->mode);
     assert_int_equal(stamp.port, row->port);
     assert_int_equal(stamp.outer.p != NULL, row->outer != NULL);
     assert_true(!row->outer || rc_str_is(stamp.outer, row->outer));
@@ -107,7 +106,7 @@ UNIT_TEST(does_not_fit, "an arena that is too small")
 
     for (size_t size = 1; size <= sizeof("openmpi:7/3/worker/29512 slurm:42.0"); size++) {
         struct rc_arena arena = { .base = unit_guard_memory(size), .size = size };
-        const char *text = rc_stamp_write(&arena, "openmpi:7", 3, "worker", 29512, NULL, outer, 1);
+        const char *text = rc_stamp_write(&arena, "openmpi:7", 3, RC_STAMP_WORKER, 29512, NULL, outer, 1);
 
         assert_int_equal(arena.full, size < sizeof("openmpi:7/3/worker/29512 slurm:42.0"));
         assert_true(arena.full || rc_str_is(rc_str(text), "openmpi:7/3/worker/29512 slurm:42.0"));
