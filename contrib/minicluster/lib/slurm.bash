@@ -156,6 +156,8 @@ ReturnToService=2
 SchedulerType=sched/backfill
 SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
 KillWait=2
+# sbatch --wait asks at least twice in this time: every 8 s, and not every 32
+MinJobAge=16
 SlurmctldTimeout=30
 SlurmdTimeout=30
 MailProg=/bin/true

@@ -43,7 +43,7 @@ node_states()
 
 wait_ready()
 {
-    local deadline=$((SECONDS + 10 + ${#node_names[@]})) idle states
+    local deadline=$((SECONDS + 60 + ${#node_names[@]})) idle states
     until [ -n "$(first_processes "$(node_mark login)")" ]; do
         [ $SECONDS -lt $deadline ] || { reason="the login node did not start"; return 1; }
         sleep 0.1
@@ -62,7 +62,7 @@ wait_ready()
         fi
         sleep 0.1
     done
-    timeout 20 "$self" run --name "$name" -i login srun -N "${#node_names[@]}" true > "$state/log/up.log" 2>&1 || {
+    timeout 60 "$self" run --name "$name" -i login srun -N "${#node_names[@]}" true > "$state/log/up.log" 2>&1 || {
         reason="the first step failed: $(tail -n 1 "$state/log/up.log")"
         return 1
     }
@@ -168,14 +168,18 @@ cmd_up()
     echo "cluster '$name': Slurm $series, login and ${node_names[0]}..${node_names[-1]}, ready in $((number / 10)).$((number % 10)) s"
 }
 
-# gone MARK: kills the processes and waits until none is left
+# gone MARK: kills the processes and waits until none is left. At first that of a namespace which all others in it end
+# with: its parent ends after the last of them.
 gone()
 {
     local pids tries
-    for ((tries = 0; tries < 100; tries++)); do
+    pids=$(first_processes "$1")
+    # shellcheck disable=SC2046,SC2086 # one or more ids
+    kill -KILL ${pids:-$(marked_processes "$1")} 2> /dev/null
+    for ((tries = 1; tries <= 100; tries++)); do
         pids=$(marked_processes "$1")
         [ -n "$pids" ] || return 0
-        # shellcheck disable=SC2086 # one or more ids
+        # shellcheck disable=SC2086
         [ $((tries % 20)) -ne 0 ] || kill -KILL $pids 2> /dev/null
         sleep 0.03
     done
