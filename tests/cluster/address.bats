@@ -161,7 +161,7 @@ leads()
 }
 
 @test "addr= of an interface that is not there names those that are" {
-    fails 10 srun --ddp=addr=ib7 -N2 -n4 -c2 sh -c "$told"
+    fails 30 srun --ddp=addr=ib7 -N2 -n4 -c2 sh -c "$told"
     said 'RC409: addr=ib7: n[12] .*eth0, ib0'
 }
 

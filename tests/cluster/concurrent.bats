@@ -80,7 +80,7 @@ for round in $(seq "$rounds"); do
         srun --overlap -N3 -n3 "$@" sh -c '
             read -r since rest < /proc/uptime
             : > "$3/$1/$2.$RANK"
-            for i in $(seq 600); do
+            for i in $(seq 3000); do
                 set -- "$1" "$2" "$3" "$4" "$3/$1"/*
                 [ $(($# - 4)) -lt "$4" ] || break
                 sleep 0.1
@@ -144,20 +144,22 @@ PYTHON
 
 # Each srun takes some of its ports, and the server beside it one, which is in TIME_WAIT for a minute after: 13 ports for
 # three. On a busy machine servers of two rounds may be about to leave; if those of three stayed, 20 would be too few.
-# Not two sruns at one moment: where both bind a port before either listens, Slurm before 23.11 (7f56bc07ca) gives up.
+# One srun after the other: where two bind a port before either listens, Slurm before 23.11 (7f56bc07ca) gives up.
 # bats test_tags=series
 @test "a narrow SrunPortRange: steps at once, again and again, and then plain srun" {
     login sh -c '{ cat "$SLURM_CONF"; echo SrunPortRange=60001-60020; } > "$0"' "$shared/narrow.conf"
     attempt 120 env "SLURM_CONF=$shared/narrow.conf" salloc -N3 --ntasks-per-node=6 sh -c '
         for options in --ddp=exchange=srun --ddp=exchange=srun --ddp=exchange=srun --ddp=exchange=srun "" ""; do
-            for pid in 1 2 3; do
-                srun --overlap $options -N3 -n3 sh -c "sleep 2; echo step ${options:-plain}" < /dev/null &
+            for step in 1 2 3; do
+                srun --overlap $options -N3 -n3 sh -c ": > $0.$step
+                    until [ -e $0.3 ]; do sleep 0.1; done; sleep 2; echo step ${options:-plain}" < /dev/null &
                 pids="$pids $!"
-                sleep 0.3
+                until [ -e "$0.$step" ]; do kill -0 $! || exit; sleep 0.1; done
             done
             for pid in $pids; do wait $pid || exit; done
             pids=
-        done'
+            rm "$0".?
+        done' "$shared/narrow"
     succeeded
     unsaid 'RC6|exhausted'
     [ "$(grep -c '^step --ddp' "$out")" -eq 36 ]

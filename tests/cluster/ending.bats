@@ -131,7 +131,7 @@ named()
     fails 90 srun --ddp=watch -N2 --ntasks-per-node=2 python "$shared/joins.py"
     named '[2-4] of 4 ranks failed alike, rank [0-3] on n[12] among them: OSError: no shard [0-3]; '
     # torchrun names the worker that a signal has ended
-    joins 'if rank == 3: os.kill(os.getpid(), 9)'
+    joins $'if rank == 3: os.kill(os.getpid(), 9)\ntime.sleep(500)'
     fails 90 srun --ddp=watch,nproc=2 -N2 --ntasks-per-node=1 torchrun "$shared/joins.py"
     named 'a signal ended rank 3 on n2: SIGKILL; '
     nothing_remains

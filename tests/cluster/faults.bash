@@ -31,12 +31,8 @@ faults_end()
 # firewall NODE RULE...: iptables, in the node's network; a node of another series has no such program.
 firewall()
 {
-    local network process
-    network=$(on "$1" readlink /proc/self/ns/net)
-    for process in /proc/[0-9]*; do
-        [ "$(readlink "$process/ns/net")" != "$network" ] || break
-    done
-    nsenter "--net=$process/ns/net" iptables "${@:2}"
+    # the one that lives as long as the node
+    nsenter --target "$(pgrep -o -f "minicluster:[^ ]*/$MINICLUSTER_NAME:$1( |\$)")" --net iptables "${@:2}"
 }
 
 needs_firewall()

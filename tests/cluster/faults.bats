@@ -47,7 +47,8 @@ stops()
 {
     local transport
     for transport in $transports; do
-        step 30 "--ddp=exchange=$transport,deadline=60" -N3 -n3
+        # -K0: the first one to fail would end the step before another has said it
+        step 30 "--ddp=exchange=$transport,deadline=300" -K0 -N3 -n3
         says "error $1" || return 1
         failed || return 1
         said 'error RC612: no task starts here; another line of rollcall names the error; ' || return 1
@@ -61,7 +62,7 @@ warns()
 {
     local transport
     for transport in $transports; do
-        step 30 "--ddp=exchange=$transport,deadline=60" -N3 -n3
+        step 30 "--ddp=exchange=$transport,deadline=300" -N3 -n3
         says "warning $1" || return 1
         one_port 3 || return 1
     done
@@ -93,8 +94,8 @@ without ranks"
     inject n3 <<< 'echo failed=it is of no use'
     for transport in $transports; do
         # n1 and n2 may begin some seconds apart
-        step 30 "--ddp=exchange=$transport,deadline=5" -N3 -n3
-        said "warning RC601: nothing from n3 \(task 2\) within 5 s; $causes; deadline=SECONDS waits longer\$"
+        step 30 "--ddp=exchange=$transport,deadline=12" -N3 -n3
+        said "warning RC601: nothing from n3 \(task 2\) within 12 s; $causes; deadline=SECONDS waits longer\$"
         said "warning RC611: the nodes could not speak to each other: it is of no use; the job goes on; n3 computes \
 MASTER_PORT, and its tasks are not checked; try exchange=pmix or exchange=srun, or say exchange=off\$"
         [ "$(grep -cE 'RC6(0[0-9]|1[0134])' "$err")" -eq 2 ] || explain "something else is said"
@@ -106,7 +107,7 @@ MASTER_PORT, and its tasks are not checked; try exchange=pmix or exchange=srun, 
 # bats test_tags=series
 @test "srun whose standard error is closed ends, and the tasks have ended well, whatever there is to say" {
     inject n3 <<< 'echo failed=it is of no use'
-    attempt 40 bash -c 'exec srun --ddp=exchange=srun,deadline=1 -N3 -n3 sh -c "echo rank \$RANK" 0<&- 2>&-'
+    attempt 40 bash -c 'exec srun --ddp=exchange=srun,deadline=3 -N3 -n3 sh -c "echo rank \$RANK" 0<&- 2>&-'
     succeeded
     [ "$(sort "$out")" = $'rank 0\nrank 1\nrank 2' ]
     nothing_remains
@@ -115,7 +116,7 @@ MASTER_PORT, and its tasks are not checked; try exchange=pmix or exchange=srun, 
 @test "RC611: a node whose rollcall-exchange cannot be run says so, and nobody waits for it" {
     : > "$shared/none"
     on n3 mount --bind "$shared/none" "$helper"
-    step 30 --ddp=exchange=srun,deadline=100 -N3 -n3
+    step 30 --ddp=exchange=srun,deadline=300 -N3 -n3
     says "warning RC611: the nodes could not speak to each other: rollcall-exchange cannot be run: Permission denied; the \
 job goes on; n3 computes MASTER_PORT, and its tasks are not checked; try exchange=pmix or exchange=srun, or say exchange=off"
     one_port 3
@@ -257,7 +258,7 @@ $copy; the second line does nothing; remove one of them"
     local transport
     changes 's/^scope=.*/scope=/' n3
     for transport in $transports; do
-        meets 3 60 "--ddp=exchange=$transport,deadline=1" -N3 -n3
+        meets 3 60 "--ddp=exchange=$transport,deadline=3" -N3 -n3
         said 'warning RC611: the nodes could not speak to each other: .*; n3 computes MASTER_PORT, '
     done
     nothing_remains

@@ -74,7 +74,7 @@ layout()
 
 @test "MASTER_ADDR of nobody in the step ends it, that of another launcher is replaced" {
     local how gone=10.77.0.99
-    fails 30 env MASTER_ADDR=oldhost srun --ddp -N2 -n2 "$whoami"
+    fails 30 env MASTER_ADDR=oldhost srun --ddp -K0 -N2 -n2 "$whoami"
     said 'RC408: n1 cannot resolve MASTER_ADDR oldhost '
     said 'RC408: n2 cannot resolve MASTER_ADDR oldhost '
     unsaid RC621

@@ -95,7 +95,7 @@ three_ways()
     attempt 30 env LD_PRELOAD="$preload" srun --mpi=none -w n3 -n2 "$whoami" : -w n1,n2 -N2 -n2 "$whoami"
     everybody whoami n3=0,1 n1=2 n2=3
     # a step of several components in a plain job has nothing that names them; the plugin sees it all the same
-    fails 30 salloc -N3 --ntasks-per-node=1 srun --ddp --mpi=none -w n3 -n1 "$whoami" : -w n2 -n1 "$whoami" : \
+    fails 30 salloc -N3 --ntasks-per-node=1 srun --ddp -K0 --mpi=none -w n3 -n1 "$whoami" : -w n2 -n1 "$whoami" : \
         -w n1 -n1 "$whoami"
     unsaid '^ROLL'
     [ "$(grep -c RC106 "$err")" = 3 ] || explain "not all components say RC106"

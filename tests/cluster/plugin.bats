@@ -30,7 +30,7 @@ by_nature+='|SLURM_JOB_START_TIME|SLURM_JOB_END_TIME|SLURM_JOB_SLUID'
 by_nature+='|PMIX_SERVER_URI[0-9]*|PMIX_SERVER_TMPDIR|PMIX_DSTORE_[A-Z_0-9]+'
 environments()
 {
-    login timeout 30 srun -N2 -n4 "$PYTHON" "$programs/environ.py" |
+    login timeout $((30 * patience)) srun -N2 -n4 "$PYTHON" "$programs/environ.py" |
         sed -E "s/^([0-9]+ ($by_nature))=.*/\1/; s|$MINICLUSTER_NAME|CLUSTER|g" | sort
 }
 

@@ -73,9 +73,9 @@ refused()
 @test "the task keeps the connection with which rollcall has asked" {
     local with without
     sockets='for fd in /proc/$$/fd/*; do readlink "$fd"; done | grep -c ^socket:'
-    from=n1 attempt 60 prterun --host n1:2 -np 2 sh -c "[ \$PMIX_RANK -ne 1 ] || $sockets"
+    from=n1 attempt 60 prterun --host n1:2 -np 2 sh -c "[ \$PMIX_RANK -ne 1 ] || { $sockets; }; sleep 1"
     without=$(cat "$out")
-    from=n1 attempt 60 prterun --host n1:2 -np 2 rollcall exec -- sh -c "[ \$PMIX_RANK -ne 1 ] || $sockets"
+    from=n1 attempt 60 prterun --host n1:2 -np 2 rollcall exec -- sh -c "[ \$PMIX_RANK -ne 1 ] || { $sockets; }; sleep 1"
     with=$(cat "$out")
     [ "$with" -eq $((without + 1)) ] || explain "$without sockets, $with behind rollcall"
 }
@@ -91,7 +91,7 @@ refused()
 
 # bats test_tags=series
 @test "rollcall show asks as well" {
-    from=n1 attempt 30 prterun --host n1:2 -np 1 rollcall show --json --ddp=worker
+    from=n1 attempt 30 prterun --host n1:2 -np 1 sh -c 'rollcall show --json --ddp=worker && sleep 1'
     succeeded
     said '"launcher": "pmix"'
     said '"world_size": 1'
@@ -112,7 +112,7 @@ refused()
     from=n1 attempt 30 prterun --host n1:2 -np 2 \
         env LD_LIBRARY_PATH="$shared/broken" rollcall exec -- "$whoami"
     refused 'RC120: .* without libpmix.so.2: .*file too short'
-    from=n1 attempt 30 prterun --host n1:1 -np 1 sh -c "env -0 > '$shared/environ'"
+    from=n1 attempt 30 prterun --host n1:1 -np 1 sh -c "env -0 > '$shared/environ'; sleep 1"
     succeeded
     from=n1 attempt 30 bash -c 'mapfile -d "" -t block < "$1" && exec env -i "${block[@]}" rollcall exec -- true' \
         bash "$shared/environ"

@@ -60,7 +60,7 @@ warned()
 # A step that waits for its deadline fails here.
 upgraded_step()
 {
-    step 40 --ddp=deadline=100 -N4 -n4
+    step 40 --ddp=deadline=300 -N4 -n4
 }
 
 # bats test_tags=series
@@ -93,16 +93,16 @@ upgraded_step()
 @test "another wire, over PMIx: the server is RANK 0's node's" {
     [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
     gets other n3 n4
-    step 40 --ddp=exchange=pmix,deadline=100 -N4 -n4
+    step 40 --ddp=exchange=pmix,deadline=300 -N4 -n4
     warned "'$old' for tasks 0-1 on n\[1-2\], '$new' for tasks 2-3 on n\[3-4\]; $differ"
     gets other n1
-    step 40 --ddp=exchange=pmix,deadline=100 -N4 -n4
+    step 40 --ddp=exchange=pmix,deadline=300 -N4 -n4
     warned "'$new' for tasks 0,2-3 on n\[1,3-4\], '$old' for task 1 on n2; $differ"
 }
 
 @test "another wire, and a step that starts only where all is alike: no task starts, of either release" {
     gets other n3 n4
-    attempt 40 srun --ddp=deadline=100,check=strict -N4 -n4 echo started
+    attempt 40 srun --ddp=deadline=300,check=strict -N4 -n4 echo started
     failed
     unsaid '^started'
     said 'RC612'
@@ -137,7 +137,7 @@ replaces()
         > "$BATS_TEST_TMPDIR/long" 2>&1 3>&- &
     until [ "$(grep -c started "$BATS_TEST_TMPDIR/long")" = 2 ]; do sleep 0.2; done
     replaces other
-    attempt 30 srun --jobid="$(login squeue --noheader -o %i)" --overlap -N1 -n1 rollcall check
+    attempt 30 srun --jobid="$(login squeue --noheader --states=RUNNING -o %i)" --overlap -N1 -n1 rollcall check
     failed
     said "does not answer: this node's rollcall and the server's $new do not understand each other "
     : > "$shared/over"

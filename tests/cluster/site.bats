@@ -116,7 +116,7 @@ unranked()
     sed "s|\$| off=$why|" "$conf" > "$shared/plugstack.off"
     on n1 mount --bind "$shared/plugstack.off" "$conf"
     on n2 mount --bind "$shared/plugstack.off" "$conf"
-    attempt 30 srun --ddp -N2 -n4 hostname
+    attempt 30 srun --ddp -K0 -N2 -n4 hostname
     on n1 umount "$conf"
     on n2 umount "$conf"
     failed

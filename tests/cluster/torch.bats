@@ -52,7 +52,7 @@ runpy.run_path(sys.argv[1], run_name="__main__")' "$programs/ddp.py"
 @test "T3: arguments that contradict the step are named" {
     attempt_until 1 'RC304.*nnodes' 60 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
         torchrun --nnodes=1 --nproc-per-node=2 "$programs/torchrun_train.py"
-    attempt_until 1 'RC304.*node.rank' 20 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
+    attempt_until 1 'RC304.*node.rank' 60 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 \
         torchrun --node_rank 0 --nproc-per-node=2 "$programs/torchrun_train.py"
 }
 

@@ -97,16 +97,16 @@ os.write(1, b"gathered %d of %d\n" % (me.rank, len(got)))'
     late='import os, rollcall
 rollcall.allgather("begun", b"", timeout=100)
 try:
-    os.environ["SLURM_PROCID"] == "3" or rollcall.allgather("all", b"", timeout=5)
+    os.environ["SLURM_PROCID"] == "3" or rollcall.allgather("all", b"", timeout=20)
 except rollcall.Timeout as error:
     os.write(1, b"%s\n" % str(error).encode())
 rollcall.broadcast("over", b"", timeout=100)'
     attempt 120 srun --ddp=exchange="$([ "$mpi" = none ] && echo auto || echo srun)" -N2 -n4 python -c "$late"
-    [ "$(grep -cE '^RC617: rank [0-2]: rollcall_allgather\("all"\): rank 3 on n2 has not called it within 5 s; ' "$out")" -eq 3 ] ||
+    [ "$(grep -cE '^RC617: rank [0-2]: rollcall_allgather\("all"\): rank 3 on n2 has not called it within 20 s; ' "$out")" -eq 3 ] ||
         explain 'not three ranks name it'
     [ "$mpi" != none ] || return 0
     attempt 120 srun --mpi=pmix -N2 -n4 python -c "$late"
-    [ "$(grep -cE '^RC617: rank [0-2]: rollcall_allgather\("all"\): rank 3 has not called it within 5 s; ' "$out")" -eq 3 ] ||
+    [ "$(grep -cE '^RC617: rank [0-2]: rollcall_allgather\("all"\): rank 3 has not called it within 20 s; ' "$out")" -eq 3 ] ||
         explain 'not three ranks name it over PMIx'
 }
 

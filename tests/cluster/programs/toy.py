@@ -17,7 +17,7 @@ import torch
 
 STEPS = 4
 BATCH = 24  # of all processes together; divides by 1, 2, 3, 4, 6 and 8
-TIMEOUT = 40  # seconds: a job that does not come together ends by itself
+TIMEOUT = 40 * int(os.environ.get("patience", 1))  # seconds: a job that does not come together ends by itself
 
 
 def model():
