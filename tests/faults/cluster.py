@@ -18,8 +18,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 MINICLUSTER = str(TOP / "contrib/minicluster/minicluster")
 STATE = pathlib.Path(os.environ.get("MINICLUSTER_STATE", "/var/lib/minicluster"))
 NODES = ("n1", "n2", "n3")
-# With --all a hundred processes and more share the machine at times, and a limit is there for what hangs.
-PATIENCE = 3 if os.environ.get("ROLLCALL_ALL") == "yes" else 1
+PATIENCE = 3  # times: other layers run on the same cores, and a limit is there for what hangs
 SETTLES = 15  # seconds until what ends has ended
 FRESH = 10  # for a step without a fault; the nodes' own deadline is as long
 DAEMONS = ("slurmd", "slurmctld")
@@ -211,13 +210,27 @@ class Cluster:
         return {"processes": {str(process) for process in processes}, "files": set(self.files()),
                 "sockets": set(self.sockets()), "descriptors": dict(self.descriptors(processes))}
 
+    def callers(self):
+        """The nodes whose helper has a connection to srun's server."""
+        return {process.node for process in self.processes() if process.is_helper("node") and self.has_connection(process)}
+
+    def has_connection(self, process):
+        sockets = set()
+        with contextlib.suppress(OSError):
+            for fd in os.listdir(f"/proc/{process.pid}/fd"):
+                with contextlib.suppress(OSError):
+                    sockets.add(os.readlink(f"/proc/{process.pid}/fd/{fd}"))
+        lines = [line.split() for line in read(f"/proc/{self.first[process.node]}/net/tcp").splitlines()[1:]]
+        return any(words[3] == "01" and f"socket:[{words[9]}]" in sockets for words in lines)
+
     def settle(self):
-        """What there is from now on is as it must be."""
+        """What there is from now on is as it must be: twice the same, with no step that still ends."""
+        wait_for(lambda: not self.busy(), SETTLES * PATIENCE, 0.2)
         self.before = self.look()
-        for _ in range(20):
+        for _ in range(50):
             time.sleep(0.2)
             last, self.before = self.before, self.look()
-            if last == self.before:
+            if last == self.before and not any("slurmstepd" in process for process in last["processes"]):
                 break
 
     def changes(self):
@@ -238,7 +251,7 @@ class Cluster:
         """slurmd, or slurmctld on login, has been ended: another one takes its place in what must be there."""
         name = DAEMONS[node == "login"]
         self.run(node, name)
-        wait_for(lambda: self.daemon(node), 5)
+        wait_for(lambda: self.daemon(node), 5 * PATIENCE)
         time.sleep(0.5)
         mark = f"{node}: process slurm"
         kept = {what for what in self.before["processes"] if not what.startswith(mark)}
@@ -286,5 +299,4 @@ class Cluster:
         running = {process.node for process in self.processes() if process.comm in DAEMONS}
         for node in self.first.keys() - running:
             self.restart_daemon(node)
-        wait_for(lambda: not self.busy(), SETTLES, 0.2)
         self.settle()

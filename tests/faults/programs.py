@@ -41,6 +41,7 @@ class Outcome:
     status: int | None  # None: it did not end
     text: str
     said: str
+    strange: str = ""  # what a whole node beside it was told, where that is neither an answer nor a failure
 
     def identity(self):
         """What was printed of it, as lines NAME=VALUE."""
@@ -135,7 +136,7 @@ def run_node(wrap, extra):
         other.stdin = None
         told = other.communicate(timeout=LIMIT)[0]
     outcome.text = as_lines(outcome.text)
-    outcome.said += told if "answer=1" not in told and "lost=" not in told and "failed=" not in told else ""
+    outcome.strange = told if "answer=1" not in told and "lost=" not in told and "failed=" not in told else ""
     return outcome
 
 
@@ -157,7 +158,8 @@ def run_server(wrap, extra):
             return Outcome(None, "", "the server does not end")
     ports = {re.search(r"^port=(.*)$", text, re.M)[1] for text in told if re.search(r"^port=", text, re.M)}
     silent = [text for text in told if not re.match(r"(sent=1\n)?(answer=1|failed=|lost=)", text)]
-    return Outcome(process.returncode, "".join(f"MASTER_PORT={port}\n" for port in sorted(ports)), said + "".join(silent))
+    port = f"MASTER_PORT={' and '.join(sorted(ports))}\n" if ports else ""
+    return Outcome(process.returncode, port, said, "".join(silent))
 
 
 # env(1) itself, with the preload, may fail as any program may; but it has the whole identity, or none

@@ -143,7 +143,8 @@ class Scene:
             return len(re.findall(r"\btask \S+ \d+ ", self.text())) >= WORLD
         there = {process.node for process in self.cluster.processes() if process.is_helper("node")}
         if all((self.cluster.now / f"at.{node}").exists() for node in held) and there >= set(NODES):
-            time.sleep(0.2)  # those that are not held have called then
+            # those that are not held have called then; over PMIx nobody does
+            wait_for(lambda: self.cluster.callers() >= set(NODES) - set(held), 2 * PATIENCE)
             return True
         return False
 

@@ -62,7 +62,8 @@ SIGNALS = [
     ("the helper of n1, which waits", helper("n1"), SRUN, {"while nodes meet": (refused("RC613"),) * 3}),
     # the others wait until the deadline
     ("the helper of n2, which has not called", helper("n2"), HASTY, {"while nodes meet": (refused("RC613"),) * 3}),
-    ("the task of n2", task("n2"), HASTY, {"while nodes meet": (FAILED,) * 3, "while tasks run": (FAILED,) * 3}),
+    ("the task of n2", task("n2"), HASTY, {"while nodes meet": (FAILED,) * 3}),
+    ("the task of n2", task("n2"), SRUN, {"while tasks run": (FAILED,) * 3}),
 ]
 HOSTILE = {
     "ROLLCALL_SCOPE": "slurm:1.0/0/worker/29500 slurm:2.0", "ROLLCALL_SERVER": "\n", "ROLLCALL_TOKEN": "x" * 4096,
