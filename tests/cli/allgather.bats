@@ -104,9 +104,9 @@ for node, server in enumerate(nodes):
 for server in nodes:
     assert b"answer=1" in server.makefile("rb").read()
 PYTHON
-    fails 4 'RC617: rank 0: rollcall_allgather("x"): rank 1 has not called it within 1 s; ' \
+    fails 4 'RC617: rank 0: rollcall_allgather("x"): rank 1 has not called it within 5 s; ' \
         here env "${task_0[@]}" "${at_server[@]}" TORCHELASTIC_RUN_ID=42 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500 \
-        "${worker[@]}" "${does[@]}" 'rollcall.allgather("x", b"", timeout=1)'
+        "${worker[@]}" "${does[@]}" 'rollcall.allgather("x", b"", timeout=5)'
     close_server
 }
 

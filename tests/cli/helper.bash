@@ -74,7 +74,16 @@ print_names='for n in '$names'; do eval "printf \"%s \" \"\${$n--}\""; done; ech
 # A free port of the range that is nobody's.
 free_port()
 {
-    python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])'
+    # none that another test's bind(0) or connection gets meanwhile
+    python3 -c 'import random, socket
+s = socket.socket()
+while True:
+    try:
+        s.bind(("", random.randrange(10240, 20000)))
+        break
+    except OSError:
+        pass
+print(s.getsockname()[1])'
 }
 
 # fails_with STATUS TEXT CMD...: exits so, says nothing on standard output and one line with TEXT on standard error

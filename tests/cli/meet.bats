@@ -210,9 +210,10 @@ print(port)'
 }
 
 @test "a task that is killed while it waits is missed" {
-    options=(--ddp=deadline=4)
+    options=(--ddp=deadline=10)
     start 1 3 1 sh -c "$say_port"
     start 2 3 1 sh -c "$say_port"
+    until [ "$(cat "/proc/${pids[1]}/comm")" = rollcall ]; do sleep 0.02; done
     kill -KILL "${pids[1]}"
     wait "${pids[1]}" || true
     unset 'pids[1]'
@@ -243,6 +244,7 @@ open(sys.argv[2], "w").close()
 time.sleep(60)
 PYTHON
     stranger=$!
+    options=(--ddp=deadline=60)
     start 0 3 1 sh -c "$say_port"
     start 2 3 1 sh -c "$say_port"
     until [ -e "$tree/strangers" ]; do sleep 0.05; done
@@ -273,31 +275,35 @@ PYTHON
     said 1 'local rank 0) is not there: Operation not permitted'
 }
 
-# flood NAME: eight processes of another user connect to that socket as fast as they can. flood_ended: it was closed
-# while they still did; they give it half a minute.
+# flood NAME: eight processes of another user connect to that socket as fast as they can; returns when all of them do,
+# which needs the socket. flood_ended: it was closed while they still did; they give it a minute.
 flood()
 {
     floods=()
-    for _ in {1..8}; do
-        setpriv --reuid 65534 --clear-groups /usr/bin/python3 - "$1" 3>&- <<'PYTHON' &
+    for i in {1..8}; do
+        setpriv --reuid 65534 --clear-groups /usr/bin/python3 - "$1" > "$tree/flood.$i" 3>&- <<'PYTHON' &
 import socket, sys, time
-end = time.monotonic() + 30
+end = time.monotonic() + 60
 begun = False
 while time.monotonic() < end:
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
         s.setblocking(False)
         try:
             s.connect("\0" + sys.argv[1])
-            begun = True
-        except BlockingIOError:
+        except BlockingIOError:  # its queue is full
             pass
         except ConnectionRefusedError:
             if begun:
                 sys.exit(0)
-sys.exit("the socket is there after 30 s")
+            continue
+        if not begun:
+            print("begun", flush=True)
+        begun = True
+sys.exit("the socket is there after a minute")
 PYTHON
         floods+=($!)
     done
+    until [ "$(cat "$tree"/flood.? | grep -c begun)" = 8 ]; do sleep 0.05; done
 }
 
 flood_ended()
@@ -310,11 +316,10 @@ flood_ended()
 
 @test "another user's connections, as many as he can make, do not keep the tasks of a node from meeting" {
     [ "$(id -u)" = 0 ] || skip "not root"
-    options=(--ddp=deadline=60)
-    flood "rollcall/0/slurm:$job.7/0"
+    options=(--ddp=deadline=120)
     start 0 3 1 sh -c "$say_port"
     start 1 3 1 sh -c "$say_port"
-    sleep 1
+    flood "rollcall/0/slurm:$job.7/0"
     start 2 3 1 sh -c "$say_port"
     flood_ended
     finish

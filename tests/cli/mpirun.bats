@@ -42,9 +42,12 @@ on()
 }
 
 @test "two mpiruns at once have two master ports" {
-    on 2 -- sh -c 'echo $MASTER_PORT; sleep 1' > "$BATS_TEST_TMPDIR/a" &
+    # each waits for the other, so that both hold theirs
+    on 2 -- sh -c ': > "$0/a.on"; until [ -e "$0/b.on" ]; do sleep 0.1; done; echo $MASTER_PORT' "$BATS_TEST_TMPDIR" \
+        > "$BATS_TEST_TMPDIR/a" &
     first=$!
-    on 2 -- sh -c 'echo $MASTER_PORT; sleep 1' > "$BATS_TEST_TMPDIR/b"
+    on 2 -- sh -c ': > "$0/b.on"; until [ -e "$0/a.on" ]; do sleep 0.1; done; echo $MASTER_PORT' "$BATS_TEST_TMPDIR" \
+        > "$BATS_TEST_TMPDIR/b"
     # by its number: bats' own time limit is a child of this shell, too
     wait "$first"
     [ "$(sort -u "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/b" | wc -l)" = 2 ]

@@ -369,7 +369,9 @@ os.wait()
     # the server has been told where torch fails or hangs; Slurm's number, whatever the order of ranks
     run with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${cyclic_2[@]}" "${at_server[@]}" \
         "$rollcall" exec --ddp=order=node,watch=60 -- "$python" -c \
-        "$until_told; import torch.distributed as d; d.init_process_group('fails')"
+        "$until_told; import rollcall_watch_report, torch.distributed as d
+rollcall_watch_report.Server.PATIENCE = 30 # a word after the other
+d.init_process_group('fails')"
     raised='raised=1\ntask=2\nrank=1\nsize=4\nhost='$(uname -n)'\nerror=RuntimeError: from torch\n'
     heard 'reached=3 4\n' 'reached=2 4\n' "$raised"
     reaches 60 "${task_3[@]}" "${at_server[@]}" -- 'os.environ.clear(); dist.init_process_group("gloo", None, None, 4, 3)'
@@ -380,7 +382,13 @@ os.wait()
 raises()
 {
     run with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${task_3[@]}" SLURMD_NODENAME=192.0.2.2 "${at_server[@]}" "${@:2}" \
-        "$rollcall" exec --ddp=watch -- "$python" -c "import os, sys; $1" 2>&1 | cat
+        "$rollcall" exec --ddp=watch -- "$python" -c "import os, sys
+try:
+    import rollcall_watch_report
+    rollcall_watch_report.Server.FAREWELL = 30 # the machine may be busy
+except ImportError: # not watched
+    pass
+$1" 2>&1 | cat
 }
 
 @test "a process that an exception ends tells srun's server by which, after its traceback" {

@@ -114,8 +114,9 @@ setup_file()
 @test "an error is nothing to a program without a standard error, or with a broken one" {
     run -0 in_task SLURM_LOCALID=7 bash -c "exec 2>&-; exec '$bin/probe' SLURM_JOB_ID"
     # a pipe that nobody reads: no SIGPIPE
-    run bash -c "{ sleep 0.3; env -i ${task_environment[*]@Q} SLURM_LOCALID=7 LD_PRELOAD='$preload' '$bin/probe' SLURM_JOB_ID; \
-        echo \$? > '$BATS_TEST_TMPDIR/rc'; } 2>&1 > '$BATS_TEST_TMPDIR/out' | true"
+    mkfifo "$BATS_TEST_TMPDIR/pipe"
+    run bash -c "exec 4<> '$BATS_TEST_TMPDIR/pipe' 2> '$BATS_TEST_TMPDIR/pipe' 4>&-; { env -i ${task_environment[*]@Q} SLURM_LOCALID=7 LD_PRELOAD='$preload' '$bin/probe' SLURM_JOB_ID; \
+        echo \$? > '$BATS_TEST_TMPDIR/rc'; } > '$BATS_TEST_TMPDIR/out'"
     [ "$(cat "$BATS_TEST_TMPDIR/rc")" = 0 ]
 }
 

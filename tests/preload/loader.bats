@@ -174,6 +174,13 @@ as_nobody()
     expect RANK=9
 }
 
+# Not the whole of /etc, in which other layers may install packages.
+site_etc()
+{
+    mkdir "$suid/etc"
+    cp -a /etc/ld.so.cache /etc/passwd /etc/group "$suid/etc"
+}
+
 # in_site CMD...: as nobody, with $suid/etc for /etc, which nobody else sees
 in_site()
 {
@@ -184,7 +191,7 @@ in_site()
 
 @test "set-uid programs where a site has put the shim into /etc/ld.so.preload: it is there, and does nothing" {
     privileged
-    cp -a /etc "$suid/etc"
+    site_etc
     echo "$suid/librollcall-preload.so" > "$suid/etc/ld.so.preload"
     in_site "$suid/probe" RANK LOCAL_RANK
     [ "$status" -eq 0 ]
@@ -217,7 +224,7 @@ __attribute__((constructor)) static void move(void)
     environ = copy;
 }
 C
-    cp -a /etc "$suid/etc"
+    site_etc
     # what is loaded last begins first
     printf '%s\n' "$suid/librollcall-preload.so" "$suid/mover.so" > "$suid/etc/ld.so.preload"
     in_site "$suid/probe" RANK LOCAL_RANK

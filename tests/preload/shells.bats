@@ -25,13 +25,14 @@ setup_file()
     done
 }
 
-# It cannot be installed beside busybox, so it is only unpacked.
+# It cannot be installed beside busybox, so it is only unpacked. apt's lists are one layer's at a time (tests/layer).
 busybox_static()
 (
     cd "$bin"
+    flock 9
     apt-get -qq download busybox-static || { apt-get -qq update && apt-get -qq download busybox-static; }
     dpkg -x busybox-static_*.deb busybox-static
-)
+) 9>> "$top/build/lock"
 
 # shell_does SHELL WHAT: the shell's words for it
 shell_does()

@@ -15,7 +15,7 @@
 
 enum {
     LONG = 60000, /* milliseconds that nothing here needs */
-    SHORT = 150,  /* for what has to be given up */
+    SHORT = 600,  /* for what has to be given up */
 };
 
 struct server {

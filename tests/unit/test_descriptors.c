@@ -15,6 +15,7 @@ enum {
     CLIENTS = 40,    /* ten times as many as */
     FEW = 4,         /* descriptors for connections */
     SETTLE = 300000, /* microseconds in which all have come that are to wait */
+    LOOK = 100000,   /* microseconds for a server to ask too often in; from 500 ms on it closes those who say nothing */
     ASKS = 1000      /* for a connection: far more than it takes, and far less than without a pause */
 };
 
@@ -146,7 +147,7 @@ UNIT_TEST(check_young, "young connections at the limit")
     asked = NULL;
     for (unsigned i = 0; i < 2 * FEW; i++)
         fd[i] = server_connect(&server, 0, 0);
-    usleep(SETTLE);
+    usleep(LOOK);
     for (unsigned i = 0; i < FEW; i++) {
         char entry[256];
         size_t size;
