@@ -57,7 +57,9 @@ teardown()
         [ "${lines[1]}" = again ]
         [ -e "$where/build/kept" ]
         # an interrupt
-        timeout -s INT 1 "$where/script" word "sleep 60" 3>&- || true
+        setsid -w "$where/script" word 'touch "$ROLLCALL_TOP/build/begun"; kill -INT 0; sleep 60' 3>&- || true
+        [ -e "$where/build/begun" ]
+        rm "$where/build/begun"
         [ ! -e "$copy" ]
         [ -e "$where/build/kept" ]
     done
@@ -69,13 +71,13 @@ teardown()
         tree "$where"
         "$where/script" first "until [ -e $folder/on ]; do sleep 0.1; done" > "$folder/first" 2>&1 3>&- &
         first=$!
-        until grep -q '^in ' "$folder/first"; do sleep 0.1; done
+        until grep -qs '^in ' "$folder/first"; do sleep 0.1; done
         run -1 "$where/script" second true
         [ "$output" = "setup: another script of $where is running: start this one when it has ended" ]
         touch "$folder/on"
         wait "$first"
         run -0 "$where/script" third true
-        rm "$folder/on"
+        rm "$folder/on" "$folder/first"
     done
 }
 
