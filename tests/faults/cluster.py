@@ -75,6 +75,15 @@ def space(pid):
     return None
 
 
+def tcp_sockets(pid, state):
+    """The words of each line of that state, such as 0A (listening) or 01 (connected), in the process's network."""
+    for kind in ("tcp", "tcp6"):
+        for line in read(f"/proc/{pid}/net/{kind}").splitlines()[1:]:
+            words = line.split()
+            if words[3] == state:
+                yield words
+
+
 def wait_for(condition, seconds, step=0.05):
     """What the condition says once it says something, or at the end."""
     until = time.monotonic() + seconds
@@ -193,11 +202,8 @@ class Cluster:
                 words = line.split(None, 7)
                 if len(words) > 7 and not NOT_OURS.search(words[7]):
                     yield f"{node}: socket {words[7]}"
-            for kind in ("tcp", "tcp6"):
-                for line in read(f"/proc/{pid}/net/{kind}").splitlines()[1:]:
-                    words = line.split()
-                    if words[3] == "0A":
-                        yield f"{node}: listening port {int(words[1].rsplit(':', 1)[1], 16)}"
+            for words in tcp_sockets(pid, "0A"):
+                yield f"{node}: listening port {int(words[1].rsplit(':', 1)[1], 16)}"
 
     def descriptors(self, processes):
         for process in processes:
@@ -220,8 +226,7 @@ class Cluster:
             for fd in os.listdir(f"/proc/{process.pid}/fd"):
                 with contextlib.suppress(OSError):
                     sockets.add(os.readlink(f"/proc/{process.pid}/fd/{fd}"))
-        lines = [line.split() for line in read(f"/proc/{self.first[process.node]}/net/tcp").splitlines()[1:]]
-        return any(words[3] == "01" and f"socket:[{words[9]}]" in sockets for words in lines)
+        return any(f"socket:[{words[9]}]" in sockets for words in tcp_sockets(process.pid, "01"))
 
     def settle(self):
         """What there is from now on is as it must be: twice the same, with no step that still ends."""

@@ -41,7 +41,7 @@ class Outcome:
     status: int | None  # None: it did not end
     text: str
     said: str
-    strange: str = ""  # what a whole node beside it was told, where that is neither an answer nor a failure
+    strange: str = ""  # of what whole nodes beside it were told
 
     def identity(self):
         """What was printed of it, as lines NAME=VALUE."""
@@ -126,6 +126,11 @@ def as_lines(text):
     return re.sub(r"^port=", "MASTER_PORT=", text, flags=re.M)
 
 
+def strange(told):
+    """What a whole node was told, quoted, where that is neither an answer nor a failure; nothing at all is strange, too."""
+    return "" if re.match(r"(sent=1\n)?(answer=1|failed=|lost=)", told) else repr(told)
+
+
 def run_node(wrap, extra):
     """One of two nodes; the other is whole."""
     with server() as (_, port, _end):
@@ -136,7 +141,7 @@ def run_node(wrap, extra):
         other.stdin = None
         told = other.communicate(timeout=LIMIT)[0]
     outcome.text = as_lines(outcome.text)
-    outcome.strange = told if "answer=1" not in told and "lost=" not in told and "failed=" not in told else ""
+    outcome.strange = strange(told)
     return outcome
 
 
@@ -157,9 +162,8 @@ def run_server(wrap, extra):
         except subprocess.TimeoutExpired:
             return Outcome(None, "", "the server does not end")
     ports = {re.search(r"^port=(.*)$", text, re.M)[1] for text in told if re.search(r"^port=", text, re.M)}
-    silent = [text for text in told if not re.match(r"(sent=1\n)?(answer=1|failed=|lost=)", text)]
     port = f"MASTER_PORT={' and '.join(sorted(ports))}\n" if ports else ""
-    return Outcome(process.returncode, port, said, "".join(silent))
+    return Outcome(process.returncode, port, said, "".join(map(strange, told)))
 
 
 # env(1) itself, with the preload, may fail as any program may; but it has the whole identity, or none

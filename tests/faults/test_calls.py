@@ -64,7 +64,7 @@ def find_fault(name, right, outcome, by_loader=False):
     if outcome.status is None:
         return "it hangs"
     if outcome.strange:
-        return f"a whole node was told neither an answer nor a failure: {outcome.strange!r}"
+        return f"a whole node was told neither an answer nor a failure: {outcome.strange}"
     if (outcome.status < 0 or outcome.status >= 128) and not by_loader:
         return f"it is ended by a signal, status {outcome.status}"
     if wrong:
