@@ -191,10 +191,7 @@ time.sleep(500)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
 
 @test "srun's server hangs: no node starts, and each says so after the deadline" {
     rm -f "$shared/stopped"
-    printf '#!/bin/sh\n[ "$1" != server ] || { echo $$ > %s; kill -STOP $$; }\nexec %s/rollcall-exchange "$@"\n' \
-        "$shared/stopped" "$shared/real" > "$shared/stops"
-    chmod 755 "$shared/stops"
-    on n1 mount --bind "$shared/stops" "$helper"
+    at_server n1 "echo \$\$ > $shared/stopped; kill -STOP \$\$"
     # -K0: the first one to fail would end the step before the other has said it
     from=n1 step 60 --ddp=exchange=srun,deadline=1 -K0 -N2 -n2
     on n1 sh -c 'kill -CONT $(cat "$0")' "$shared/stopped"

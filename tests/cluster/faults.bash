@@ -56,6 +56,15 @@ inject()
     done
 }
 
+# at_server NODE COMMAND: what comes before the server that an srun of that node starts, in its shell
+at_server()
+{
+    local script=$shared/server.$BATS_TEST_NUMBER
+    printf '#!/bin/sh\n[ "$1" != server ] || { %s; }\nexec %s/rollcall-exchange "$@"\n' "$2" "$shared/real" > "$script"
+    chmod 755 "$script"
+    on "$1" mount --bind "$script" "$helper"
+}
+
 # step SECONDS SRUN-ARGUMENT...: its tasks say "port RANK MASTER_PORT".
 step()
 {

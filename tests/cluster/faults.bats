@@ -267,10 +267,7 @@ $copy; the second line does nothing; remove one of them"
 # The server has 0 to 5 open itself: one descriptor is left for three nodes, and then for twelve tasks, eleven of which
 # wait when rank 0 comes.
 @test "fewer descriptors beside srun than nodes and tasks: nobody is lost, and all hear rank 0" {
-    local narrow=$shared/narrow.$BATS_TEST_NUMBER
-    printf '#!/bin/sh\n[ "$1" != server ] || ulimit -n 7\nexec %s/rollcall-exchange "$@"\n' "$shared/real" > "$narrow"
-    chmod 755 "$narrow"
-    on login mount --bind "$narrow" "$helper"
+    at_server login 'ulimit -n 7'
     PYTHONPATH=$ROLLCALL_PREFIX/share/rollcall/python attempt 60 srun --ddp=exchange=srun -N3 -n12 "$PYTHON" -c '
 import os, time, rollcall
 root = os.environ["RANK"] == "0"
