@@ -17,6 +17,7 @@
 #   has_root                   root, or sudo gives it
 #   copy_sources FOLDER        what the repository holds, as it is now and not configured; MANIFEST lists it
 #   with_ccache COMMAND...     what it compiles comes from build/ccache, where the same text was compiled before
+#   locked COMMAND...          one at a time, of all layers
 #   build_and_install PREFIX   configure (in ROLLCALL_BUILD, default build/release), make, make install
 #
 # Each returns nonzero, after one line that says why, if it cannot be had.
@@ -408,6 +409,15 @@ with_ccache()
     local -x PATH=/usr/lib/ccache:$PATH
 
     "$@"
+}
+
+# locked COMMAND...: one at a time, of all layers: apt and pip, and what they make once for several
+locked()
+{
+    {
+        flock 9
+        "$@"
+    } 9> "$ROLLCALL_TOP/build/lock"
 }
 
 # configure_tree DIR PREFIX [CONFIGURE-ARGUMENT...]: configures in DIR, again where the arguments changed.

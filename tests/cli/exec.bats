@@ -100,7 +100,7 @@ PYTHON
     [ "$output" = out ]
     [ "$stderr" = err ]
     # closed ones stay closed
-    run -0 with "${task_0[@]}" SLURM_JOB_ID=$((1000 + RANDOM)) bash -c '"$@" 0<&- 2>&-' - "$rollcall" exec -- sh -c '[ ! -e /proc/$$/fd/0 ] && [ ! -e /proc/$$/fd/2 ] && echo closed'
+    run -0 with "${task_0[@]}" "$own_job" bash -c '"$@" 0<&- 2>&-' - "$rollcall" exec -- sh -c '[ ! -e /proc/$$/fd/0 ] && [ ! -e /proc/$$/fd/2 ] && echo closed'
     [ "$output" = closed ]
 }
 
@@ -135,7 +135,7 @@ PYTHON
 
 @test "warnings are printed by the first task alone" {
     uneven=('SLURM_STEP_TASKS_PER_NODE=3,1' SLURM_GTIDS=0,1,2)
-    run -0 --separate-stderr with "${task_0[@]}" SLURM_JOB_ID=$((1000 + RANDOM)) "${uneven[@]}" "$rollcall" exec -- true
+    run -0 --separate-stderr with "${task_0[@]}" "$own_job" "${uneven[@]}" "$rollcall" exec -- true
     [[ $stderr == 'rollcall: warning RC301: '* ]]
     run -0 --separate-stderr with "${task_0[@]}" "${uneven[@]}" SLURM_PROCID=1 SLURM_LOCALID=1 "$rollcall" exec -- true
     [ -z "$stderr" ]

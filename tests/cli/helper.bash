@@ -36,6 +36,8 @@ step=(SLURM_JOB_ID=42 SLURM_STEP_ID=7 SLURM_STEP_NUM_TASKS=4 SLURM_NTASKS=4 SLUR
     'SLURM_STEP_TASKS_PER_NODE=2(x2)' 'SLURM_STEP_NODELIST=192.0.2.[1-2]' SLURM_DISTRIBUTION=block)
 task_3=("${step[@]}" SLURM_PROCID=3 SLURM_LOCALID=1 SLURM_NODEID=1 SLURM_GTIDS=2,3)
 task_0=("${step[@]}" SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_GTIDS=0,1)
+# after task_0 where it holds the step's port for longer: no other test's, nor another run's
+own_job=SLURM_JOB_ID=$((1000 + RANDOM))
 
 # One task a node, node 0.
 agent_0=(SLURM_JOB_ID=42 SLURM_STEP_ID=8 SLURM_STEP_NUM_TASKS=2 SLURM_NTASKS=2 SLURM_STEP_NUM_NODES=2 SLURM_NNODES=2
@@ -71,10 +73,9 @@ with_names()
 names='RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE NODE_RANK MASTER_ADDR'
 print_names='for n in '$names'; do eval "printf \"%s \" \"\${$n--}\""; done; echo'
 
-# A free port of the range that is nobody's.
+# A free port, and none that another test's bind(0) or connection gets meanwhile.
 free_port()
 {
-    # none that another test's bind(0) or connection gets meanwhile
     python3 -c 'import random, socket
 s = socket.socket()
 while True:

@@ -117,7 +117,7 @@ plain='["slurm",3,4,"3"]'
         [ "$status" != 99 ]
         [[ $output != *'=='[0-9]*'=='* ]]
     done
-    run -0 with "${task_0[@]}" SLURM_JOB_ID=$((1000 + RANDOM)) valgrind -q --leak-check=full --error-exitcode=99 "$rollcall" exec -v -- true
+    run -0 with "${task_0[@]}" "$own_job" valgrind -q --leak-check=full --error-exitcode=99 "$rollcall" exec -v -- true
 }
 
 @test "advice refuses nothing: 5,000 nodes with 8 and 7 tasks in turn" {

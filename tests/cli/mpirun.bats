@@ -42,15 +42,15 @@ on()
 }
 
 @test "two mpiruns at once have two master ports" {
+    cd "$BATS_TEST_TMPDIR"
     # each waits for the other, so that both hold theirs
-    on 2 -- sh -c ': > "$0/a.on"; until [ -e "$0/b.on" ]; do sleep 0.1; done; echo $MASTER_PORT' "$BATS_TEST_TMPDIR" \
-        > "$BATS_TEST_TMPDIR/a" &
+    meets='echo "$MASTER_PORT" >> "$0"; until [ -e "$1" ]; do sleep 0.1; done'
+    on 2 -- sh -c "$meets" a b &
     first=$!
-    on 2 -- sh -c ': > "$0/b.on"; until [ -e "$0/a.on" ]; do sleep 0.1; done; echo $MASTER_PORT' "$BATS_TEST_TMPDIR" \
-        > "$BATS_TEST_TMPDIR/b"
+    on 2 -- sh -c "$meets" b a
     # by its number: bats' own time limit is a child of this shell, too
     wait "$first"
-    [ "$(sort -u "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/b" | wc -l)" = 2 ]
+    [ "$(sort -u a b | wc -l)" = 2 ]
 }
 
 @test "mpirun of one process: nothing is set" {

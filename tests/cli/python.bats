@@ -96,7 +96,7 @@ print("good")'
 }
 
 @test "apply: rank 0 holds the port for itself until it is released; a taken one is an error that changes nothing" {
-    run -0 clean LD_LIBRARY_PATH="$prefix/lib" "${task_0[@]}" SLURM_JOB_ID=$((1000 + RANDOM)) SLURM_STEP_NODELIST=127.0.0.[1-2] "$venv/bin/python" -c 'import os, rollcall, socket, subprocess, sys
+    run -0 clean LD_LIBRARY_PATH="$prefix/lib" "${task_0[@]}" "$own_job" SLURM_STEP_NODELIST=127.0.0.[1-2] "$venv/bin/python" -c 'import os, rollcall, socket, subprocess, sys
 def taken(port):
     with socket.socket() as other:
         try:
@@ -139,7 +139,7 @@ assert rollcall.apply().identity.mode == "none"
 assert dict(os.environ) == before'
     [ -z "$stderr" ]
     uneven=('SLURM_STEP_TASKS_PER_NODE=3,1' SLURM_GTIDS=0,1,2)
-    run -0 --separate-stderr clean LD_LIBRARY_PATH="$prefix/lib" "${task_0[@]}" SLURM_JOB_ID=$((1000 + RANDOM)) "${uneven[@]}" MASTER_ADDR=127.0.0.1 "$venv/bin/python" -c 'import rollcall
+    run -0 --separate-stderr clean LD_LIBRARY_PATH="$prefix/lib" "${task_0[@]}" "$own_job" "${uneven[@]}" MASTER_ADDR=127.0.0.1 "$venv/bin/python" -c 'import rollcall
 rollcall.apply()'
     [[ $stderr == *'rollcall: warning RC301: '* ]]
     run -0 --separate-stderr clean LD_LIBRARY_PATH="$prefix/lib" "${task_0[@]}" "${uneven[@]}" SLURM_PROCID=1 SLURM_LOCALID=1 "$venv/bin/python" -c 'import rollcall

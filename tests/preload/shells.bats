@@ -25,14 +25,14 @@ setup_file()
     done
 }
 
-# It cannot be installed beside busybox, so it is only unpacked. apt's lists are one layer's at a time (tests/layer).
+# It cannot be installed beside busybox, so it is only unpacked.
 busybox_static()
 (
+    . "$top/tests/setup.bash"
     cd "$bin"
-    flock 9
-    apt-get -qq download busybox-static || { apt-get -qq update && apt-get -qq download busybox-static; }
+    locked sh -c 'apt-get -qq download busybox-static || { apt-get -qq update && apt-get -qq download busybox-static; }'
     dpkg -x busybox-static_*.deb busybox-static
-) 9>> "$top/build/lock"
+)
 
 # shell_does SHELL WHAT: the shell's words for it
 shell_does()
