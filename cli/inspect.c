@@ -30,7 +30,6 @@ int cli_read_options(struct said *said, const char *ddp, const char *const *env,
 
 void cli_resolve(struct rc_context *context, struct rc_here_storage *here, struct rc_result *result)
 {
-    rc_node_port_range(&context->local_port_first, &context->local_port_last);
     /* another process may be connected to its PMIx server, which would take this one for it */
     here->ask_pmix = context->pid == (uint32_t)getpid() ? cli_pmix_ask : NULL;
     here->find_gpu_files = rc_device_files_find;

@@ -221,7 +221,6 @@ static void handle_task(const char *const *argv)
         here.watch_relative = ROLLCALL_WATCH_FROM_PRELOAD;
     here.libraries_relative = ROLLCALL_PRELOAD_FROM_PRELOAD;
     context.pid = (uint32_t)rc_sys_getpid();
-    rc_node_port_range(&context.local_port_first, &context.local_port_last);
     rc_here_resolve(&context, &here, &result);
 
     if (result.status != RC_RESOLVED)

@@ -105,8 +105,6 @@ struct rc_spank_step {
     char reason[128];                /* of that decision */
     enum rc_bound_by bound_by;       /* whom srun has taken the tasks' CPUs from */
     const struct rc_step_gpus *gpus; /* of the step on this node; NULL where user_init did not see them */
-    uint16_t local_port_first;
-    uint16_t local_port_last;
 };
 
 /* In user_init, once a node: keeps what a task cannot see, and the memory that tasks share. Never fails. */

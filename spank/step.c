@@ -81,8 +81,6 @@ static void decide_mode(spank_t spank, const char *const *env)
     struct rc_context context = {
         .command_read = true,
         .options = step.options,
-        .local_port_first = step.local_port_first,
-        .local_port_last = step.local_port_last,
         .slurm_certain = true,
     };
     size_t n = 0;
@@ -256,7 +254,6 @@ void rc_spank_step_begin(spank_t spank)
         find_gpus(&result.env);
     else
         rc_spank_outside_remember();
-    rc_node_port_range(&step.local_port_first, &step.local_port_last);
     rc_command_read(rc_spank_command(spank), &result.command);
     if (rc_options_are_sites(&step.options) && step.options.bind == RC_BIND_UNSET &&
         result.command.kind != RC_COMMAND_LAUNCHER)

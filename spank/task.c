@@ -234,8 +234,6 @@ static void describe_task(struct task *task)
         .command_read = true, /* by rc_spank_step_begin */
         .options = step->options,
         .pid = (uint32_t)getpid(),
-        .local_port_first = step->local_port_first,
-        .local_port_last = step->local_port_last,
         .contained = rc_spank_outside_is_elsewhere(),
         .slurm_certain = true,
         .decided_mode = step->mode,

@@ -72,7 +72,6 @@ static int resolve_job(const char *const *environment, struct rollcall *job, str
     if (!rc_options_parse_variable(rc_env_get(&result->env, "ROLLCALL"), "ROLLCALL", &options, &messages))
         return fail_with_message(error, &messages);
     context.options = rc_options_combine(NULL, &options, NULL);
-    rc_node_port_range(&context.local_port_first, &context.local_port_last);
     /* another environment may come from another node, so the library looks at this node only for its own */
     if ((environment ? rc_resolve(&context, result) : rc_here_resolve(&context, &job->here, result)) != RC_RESOLVED)
         return fail_with_message(error, &result->messages);

@@ -110,11 +110,9 @@ ROLLCALL_API int rollcall_create(const char *const *environment, struct rollcall
  *    afterwards, and is not changed.
  *  An environment without any launcher is no error: the mode is then
  *    ROLLCALL_MODE_NONE and the launcher NULL.
- *  Besides memory, the call reads /proc/sys/net/ipv4/ip_local_port_range,
- *    for a master port that outgoing connections cannot take. Of the
- *    process's own environment it also looks at this node where the launcher's
- *    variables leave something open: at the processes above this one, at device
- *    files of GPUs, at a file of hosts. With addr= in ROLLCALL it reads the
+ *  Of the process's own environment the call also looks at this node where the
+ *    launcher's variables leave something open: at the processes above this
+ *    one, at device files of GPUs, at a file of hosts. With addr= in ROLLCALL it reads the
  *    node's interfaces and asks the resolver, which may take its time.
  *  Returns 0, with the result in [out], to be given to rollcall_destroy();
  *    o/w, returns -1, leaves [out] as it was and says why in [error], which

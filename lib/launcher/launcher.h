@@ -154,7 +154,6 @@ struct rc_launcher {
     /* What a user types; messages advise it. May be empty. */
     char pass[40];  /* to hand MASTER_ADDR to all of its tasks */
     char each[40];  /* to have N tasks on each node */
-    char ports[24]; /* to have it reserve MASTER_PORT */
 
     /* Its tasks have MASTER_ADDR and MASTER_PORT from it. In those of another launch they are left over. */
     bool tells_master;

@@ -295,7 +295,6 @@ const struct rc_launcher rc_launcher_slurm = {
     .batch_inherits = true, /* sbatch hands on all that it was started with, unless --export= says otherwise */
     /* in a job, srun's own --ntasks-per-node leaves tasks that the job placed as 3 and 1 where they are */
     .each = "the job's --ntasks-per-node=N",
-    .ports = "srun --resv-ports",
     .slurm_environment = true,
     .srun_server = RC_SRUN_SERVER_OWN,
     .pmix_server = RC_PMIX_SERVER_SLURM,

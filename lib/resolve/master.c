@@ -7,16 +7,16 @@
 
 /* MASTER_PORT: told by rank 0, asked for, reserved, or computed by all alike. */
 
-/* Clear of torchrun's 29400 and 29500 and of most services; all but the last two also of what JAX (61440 and up) and
- * enroot (61000 and up) compute from the job's number. The last is what a range up to 65000 leaves. */
-static const struct {
-    uint16_t first;
-    uint16_t last;
-} windows[] = {
-    { 20480, 28671 }, { 10240, 14335 }, { 4096, 9215 }, { 1024, 2047 }, { 61440, 65535 }, { 65001, 65535 },
-};
-
-enum { PORTS_EACH = 4, FIRST_PORT = 1024, LAST_PORT = 65535 };
+/* The port that all tasks of a launch compute alike. It may not depend on a node's settings: two nodes with different
+ * net.ipv4.ip_local_port_range would compute two ports and wait for each other.
+ *
+ * So the window is below where these ranges begin in practice, because an outgoing connection of RANK 0's node could
+ * take such a port: 32768 (Linux), 15000 and 10000 (common tunings), 9000 (Oracle). It is also below what Slurm reserves
+ * (12000 or 20000 and up), Kubernetes' NodePorts (30000), torchrun's 29400 and 29500, and what JAX (61440 and up) and
+ * enroot (61000 and up) compute from the job's number. Its ports are 1 modulo 4, because most services have a round one
+ * there: 5000, 5432, 8000, 8080, 8888. Where the window is inside of a node's range, or a service has the port, RANK 0
+ * cannot hold it: RC405. */
+enum { WINDOW_FIRST = 2401, WINDOW_LAST = 8956, PORTS_EACH = 4, FIRST_PORT = 1024, LAST_PORT = 65535 };
 
 /* Of a range each launch takes its own ports, as far as it goes. */
 static uint16_t port_in(const uint64_t seed[2], uint32_t first, uint32_t last, uint32_t each)
@@ -25,19 +25,6 @@ static uint16_t port_in(const uint64_t seed[2], uint32_t first, uint32_t last, u
 
     /* neighbouring jobs share nodes: 61 steps each before they can meet */
     return (uint16_t)(first + each * ((seed[0] % slots * 61 + seed[1]) % slots));
-}
-
-/* The port that all tasks of a launch compute alike: in a window outside of first..last (the node's
- * net.ipv4.ip_local_port_range, 0 if not known), in steps of four because Megatron uses the next two as well, and
- * different for any two steps of one job. *outside tells whether such a window was found. */
-static uint16_t compute_port(const uint64_t seed[2], uint16_t first, uint16_t last, bool *outside)
-{
-    *outside = true;
-    for (size_t i = 0; i < sizeof(windows) / sizeof(*windows); i++)
-        if (last < first || last == 0 || windows[i].last < first || windows[i].first > last)
-            return port_in(seed, windows[i].first, windows[i].last, PORTS_EACH);
-    *outside = false;
-    return port_in(seed, windows[0].first, windows[0].last, PORTS_EACH);
 }
 
 /* "12000-12003" or "12000,12005": the first port that Slurm reserved. */
@@ -86,9 +73,7 @@ static void masterport_find(const struct rc_context *context, struct rc_result *
 {
     const struct rc_options *options = &context->options;
     struct rc_master *master = &result->master;
-    const char *ports = result->launcher->ports;
     uint16_t users = 0;
-    bool outside = true;
 
     master->port = reserved_port(result->facts.reserved_ports);
     master->port_source = result->facts.port_source;
@@ -99,8 +84,8 @@ static void masterport_find(const struct rc_context *context, struct rc_result *
         master->port = port_in(result->facts.port_seed, options->port_first, options->port_last, 1);
         master->port_source = "port=, as it was asked for";
     } else if (!master->port) {
-        master->port = compute_port(result->facts.port_seed, context->local_port_first, context->local_port_last,
-                                    &outside);
+        /* in steps of four because Megatron uses the next two as well */
+        master->port = port_in(result->facts.port_seed, WINDOW_FIRST, WINDOW_LAST, PORTS_EACH);
         master->port_source = "computed from the launch, the same in all its tasks";
     }
     master->launch_port = master->port;
@@ -111,12 +96,6 @@ static void masterport_find(const struct rc_context *context, struct rc_result *
         master->port_given = rc_stamp_is_of(&result->stamp, result->facts.scope, result->facts.field[RC_RANK].value)
                                  ? RC_GIVEN_BY_STAMP
                                  : RC_GIVEN_BY_USER;
-    } else if (!outside) {
-        rc_say(&result->messages, RC406,
-               "outgoing connections may take any port from %u to %u here, also master port %u; it "
-               "is used all the same; have ip_local_port_range made smaller%s%s",
-               (uint32_t)context->local_port_first, (uint32_t)context->local_port_last, (uint32_t)master->port,
-               ports[0] ? ", or use " : "", ports);
     }
     master->port_told = context->told.port && context->told.port == master->port;
 }

@@ -228,8 +228,6 @@ struct rc_context {
     bool command_read;         /* result->command is of argv already (rc_command_read) */
     struct rc_options options; /* merged, as rc_options_combine leaves them */
     uint32_t pid;              /* of the process that is, or becomes, the task */
-    uint16_t local_port_first; /* net.ipv4.ip_local_port_range of this node */
-    uint16_t local_port_last;
     const struct rc_step_gpus *step_gpus; /* of this node, as the plugin saw them in user_init; NULL: not known */
     struct rc_told told;
     bool contained;            /* it sees a container's files already, not the node's */

@@ -83,21 +83,6 @@ size_t rc_process_command(uint32_t pid, char *buffer, size_t size)
     return read_proc(pid, "cmdline", buffer, size);
 }
 
-/* "32768\t60999\n" */
-void rc_node_port_range(uint16_t *first, uint16_t *last)
-{
-    char buffer[64];
-    struct rc_str rest = { buffer, rc_file_read("/proc/sys/net/ipv4/ip_local_port_range", buffer, sizeof(buffer)) };
-    struct rc_str low_text = rc_str_split(rest, '\t', &rest);
-    struct rc_str high_text = rc_str_split(rest, '\n', &rest);
-    uint32_t low;
-    uint32_t high;
-    bool known = rc_parse_u32(low_text, UINT16_MAX, &low) && rc_parse_u32(high_text, UINT16_MAX, &high) && low <= high;
-
-    *first = known ? (uint16_t)low : 0;
-    *last = known ? (uint16_t)high : 0;
-}
-
 const char *rc_node_name(char name[RC_NODE_NAME_SIZE])
 {
     struct utsname uts = { .nodename = "" };

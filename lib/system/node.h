@@ -31,10 +31,6 @@ size_t rc_process_command(uint32_t pid, char *buffer, size_t size);
 
 enum { RC_NODE_NAME_SIZE = 65 }; /* as in struct utsname */
 
-/* The range that the kernel takes outgoing connections' ports from (/proc/sys/net/ipv4/ip_local_port_range, which
- * covers IPv6 as well). Writes 0,0 where it cannot be read. Four system calls, no allocation, no stdio. */
-void rc_node_port_range(uint16_t *first, uint16_t *last);
-
 /* This node's own name into name, which is also returned; "" where there is none. */
 const char *rc_node_name(char name[RC_NODE_NAME_SIZE]);
 

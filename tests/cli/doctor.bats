@@ -296,7 +296,6 @@ LINES
     hosts='192.0.2.7 another' around 'D203 -:0'
     hosts="192.0.2.9 $(uname -n)" before='ip address add 192.0.2.2/24 dev lo' around 'D210 -:0'
     before='ip address add 192.0.2.2/24 dev lo' around ''
-    before='echo 1024 65535 > /proc/sys/net/ipv4/ip_local_port_range' around 'RC406 -:0'
     around 'RC103 -:0' SLURM_GTIDS=7,8
 }
 

@@ -396,3 +396,15 @@ starts; put it in front of your program: $name ... rollcall exec -- python train
     prints "$preload:$library" with "${task_3[@]}" ROLLCALL=lookup=numeric LD_PRELOAD="$preload" "${list[@]}"
     prints "" with "${task_3[@]}" "$rollcall" exec --ddp=lookup=off -- "${list[@]}"
 }
+
+@test "MASTER_PORT: nodes with different ranges of outgoing ports -> one port, below them" {
+    local range port=
+    for range in '32768 60999' '15000 65000' '10000 65535' '9000 65500'; do
+        before="echo $range > /proc/sys/net/ipv4/ip_local_port_range" \
+            run -0 with_names '' "${agent_0[@]}" SLURM_STEP_ID=4711 MASTER_ADDR=192.0.2.1 SLURM_PROCID=1 SLURM_NODEID=1 \
+            SLURM_GTIDS=1 "$rollcall" exec --ddp=worker -- sh -c 'echo "$MASTER_PORT"'
+        [ "$output" -ge 1024 ] && [ "$output" -lt 8998 ]
+        [ "${port:-$output}" = "$output" ]
+        port=$output
+    done
+}

@@ -153,8 +153,6 @@ static void read_trial(struct rc_str input, struct trial *trial)
         }
     }
     trial->context.env = trial->env;
-    trial->context.local_port_first = 32768;
-    trial->context.local_port_last = 60999;
     CHECK(recording_read(trial->env, trial->size, &trial->recorded, &trial->storage) == 0);
     if (trial->words)
         split_words(trial);

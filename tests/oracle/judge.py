@@ -86,7 +86,7 @@ def task_by_task(launch, answers, after, expected):
             assert then == task.env
         return
     assert {a["mode"] for a in answers} == {expected.mode}, answers[0]["reason"]
-    warnings = {m[0] for a in answers for m in a["messages"] if m[1] == "warning"} - {"RC406"}
+    warnings = {m[0] for a in answers for m in a["messages"] if m[1] == "warning"}
     wanted = expected.messages.union(*(want.messages for want in expected.tasks))
     assert warnings == wanted, f"said {warnings}, expected {wanted}"
     stamped = "by-node" if expected.mode == "worker" and oracle.asked(launch)[1] == "node" else expected.mode
@@ -114,9 +114,7 @@ def task_by_task(launch, answers, after, expected):
         if expected.mode == "launcher":
             assert then["PET_MASTER_ADDR"] == then["MASTER_ADDR"] and then["PET_MASTER_PORT"] == then["MASTER_PORT"]
         if want.port_free:
-            assert 1024 <= port <= 65532
-            for extra in range(3):  # Megatron takes the next two as well
-                assert port + extra not in oracle.window(launch.ports), f"{who}: port {port} is in the local range"
+            assert 1024 <= port <= 9000 - 3  # Megatron takes the next two as well
         assert answer["master"]["hold"] == want.hold, f"{who}: hold"
         if expected.mode == "worker":
             assert answer["identity"] == want.identity, f"{who}: {answer['identity']}, expected {want.identity}"

@@ -53,7 +53,6 @@ class Launch:
     options: object = None        # as after --ddp=
     variable: object = None       # ROLLCALL
     argv: object = None
-    ports: tuple = (32768, 60999)
     told: bool = True             # False: nothing says where rank 0 is (arbitrary without a map)
     user: dict = field(default_factory=dict)  # what the user or an older shell exported
     facts: dict = field(default_factory=dict)  # how the environments were written, for a failure's text
@@ -61,7 +60,7 @@ class Launch:
     def __str__(self):
         return (f"{self.kind} {self.layout.distribution} tasks={names.counts(list(map(len, self.layout.ranks)))} "
                 f"hosts={names.compress(self.layout.hosts)} gpus={self.layout.gpus} options={self.options} "
-                f"ROLLCALL={self.variable} argv={self.argv} ports={self.ports} user={self.user} {self.facts}")
+                f"ROLLCALL={self.variable} argv={self.argv} user={self.user} {self.facts}")
 
 
 # Who runs where
@@ -402,6 +401,5 @@ def slurm_launch(rng):
         launch.argv = rng.choice(NAMED)
     if launch.argv == ["orted"] and rng.random() < 0.7:
         launch.argv = ["./a.out", "torchrun"]
-    launch.ports = rng.choice(((32768, 60999), (32768, 60999), (0, 0), (1024, 30000), (15000, 60000), (49152, 65535)))
     launch.tasks = slurm_tasks(rng, layout, launch.user, facts)
     return launch

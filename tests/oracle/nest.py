@@ -69,7 +69,7 @@ def draw(rng):
         layout = draw_layout(rng, family.shapes, gpus)
         w = family.write(rng, layout)
         kind = "slurm" if name == "slurm" else "torchrun" if name == "torchrun" else "other"
-        launch = Launch(kind, layout, w.tasks, argv=["python", "train.py"], ports=(32768, 60999), told=w.told)
+        launch = Launch(kind, layout, w.tasks, argv=["python", "train.py"], told=w.told)
         launch.facts = {"firm": w.firm, "run_id": w.run_id, "counted": w.counted, "sure": w.sure and len(names) == 1, "addresses": {host: w.addresses for host in layout.hosts}}
         levels.append(Level(name, launch))
     evidence = rng.choice(("processes", "processes", "names"))

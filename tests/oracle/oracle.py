@@ -281,8 +281,3 @@ def counted(launch):
 
 def worker_names(launch):
     return tuple(name for name in WORKER if name != "GROUP_WORLD_SIZE" or counted(launch))
-
-
-def window(ports):
-    """The ports that the node hands out by itself; a master port must not be one of them."""
-    return range(ports[0], ports[1] + 1) if ports != (0, 0) else range(0)

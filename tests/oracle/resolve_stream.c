@@ -3,7 +3,7 @@
  *
  * A request is a row of texts, each ended by a NUL byte:
  *   options  as after --ddp=; "-" for none
- *   pid  local_port_first  local_port_last   decimal
+ *   pid      decimal
  *   flags    letters: c slurm_certain, i ignore_stamp, x explain
  *   number of words, words       "-" instead of the number: no argv at all
  *   number of variables, variables           likewise
@@ -259,8 +259,6 @@ int main(void)
         struct strings variables;
 
         context.pid = (uint32_t)need_number(UINT32_MAX);
-        context.local_port_first = (uint16_t)need_number(UINT16_MAX);
-        context.local_port_last = (uint16_t)need_number(UINT16_MAX);
         char *flags = need_text();
         context.slurm_certain = strchr(flags, 'c') != NULL;
         context.ignore_stamp = strchr(flags, 'i') != NULL;

@@ -30,11 +30,11 @@ def strings(values):
     return [str(len(values)).encode(), *map(encode, values)]
 
 
-def request(env, argv=None, options=None, pid=0, ports=(0, 0), flags="", more=()):
+def request(env, argv=None, options=None, pid=0, flags="", more=()):
     """The bytes of one request; env is a dict, a list of entries, or None; more: entries that may come twice."""
     if isinstance(env, dict):
         try:  # nearly always, and much faster
-            fields = ["-" if options is None else options, str(pid), str(ports[0]), str(ports[1]), flags,
+            fields = ["-" if options is None else options, str(pid), flags,
                       *(("-",) if argv is None else (str(len(argv)), *argv)), str(len(env) + len(more)),
                       *(name + "=" + value for name, value in env.items()), *more, ""]
             text = "\0".join(fields)
@@ -43,8 +43,8 @@ def request(env, argv=None, options=None, pid=0, ports=(0, 0), flags="", more=()
         except TypeError:
             pass
         env = [*(encode(name) + b"=" + encode(value) for name, value in env.items()), *more]
-    fields = [encode("-" if options is None else options), str(pid).encode(), str(ports[0]).encode(),
-              str(ports[1]).encode(), flags.encode(), *strings(argv), *strings(env)]
+    fields = [encode("-" if options is None else options), str(pid).encode(), flags.encode(),
+              *strings(argv), *strings(env)]
     assert not any(b"\0" in f for f in fields)
     return b"\0".join(fields) + b"\0"
 

@@ -22,7 +22,7 @@ def ask(core, launch, addr):
     options = launch.options
     if addr:
         options = f"{options},addr={addr}" if options else f"addr={addr}"
-    return core.ask(request(task.env, launch.argv, options, task.pid, launch.ports, "c" if task.certain else "")
+    return core.ask(request(task.env, launch.argv, options, task.pid, "c" if task.certain else "")
                     for task in launch.tasks)
 
 

@@ -16,7 +16,7 @@ RANKS = ("rank", "world_size", "local_rank")  # these no launcher leaves to be d
 
 
 def ask(launch, task, env, lines=(), flags="", pid=None):
-    return request(env, launch.argv, launch.options, task.pid if pid is None else pid, launch.ports, flags, lines)
+    return request(env, launch.argv, launch.options, task.pid if pid is None else pid, flags, lines)
 
 
 def set_up(core, nests):

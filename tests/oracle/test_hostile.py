@@ -129,7 +129,7 @@ def changed(task, name, value):
 
 
 def send(task, argv, env, pid=None):
-    return request(env, argv, None, task.pid if pid is None else pid, (32768, 60999), "c" if task.certain else "")
+    return request(env, argv, None, task.pid if pid is None else pid, "c" if task.certain else "")
 
 
 def check(good, answer, task, name, value, env):

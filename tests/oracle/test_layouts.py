@@ -13,7 +13,7 @@ SLURM, OPENMPI, UNEVEN = 1600, 600, 300
 
 
 def ask(core, launch, tasks=None):
-    return core.ask(request(task.env, launch.argv, launch.options, task.pid, launch.ports,
+    return core.ask(request(task.env, launch.argv, launch.options, task.pid,
                             "c" if task.certain else "") for task in tasks or launch.tasks)
 
 

@@ -180,7 +180,7 @@ def test_mpi(core, capsys, tree):
     drawn = launches(rng, TASKS)
     while some := list(itertools.islice(drawn, 200)):
         answers = iter(core.ask(
-            request(task.env, ["python", "train.py"], "worker", task.pid, (32768, 60999), "",
+            request(task.env, ["python", "train.py"], "worker", task.pid, "",
                     ["@ancestor=" + line for line in task.starts] if tree == "with" else ())
             for _, _, tasks in some for task in tasks))
         for kind, layout, tasks in some:

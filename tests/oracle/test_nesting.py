@@ -89,7 +89,7 @@ def of(launcher):
 
 def ask(env, lines, pid=0):
     """As `rollcall explain --from FILE` asks."""
-    return request(env, ["python", "train.py"], None, pid, (32768, 60999), "xi", lines)
+    return request(env, ["python", "train.py"], None, pid, "xi", lines)
 
 
 # These start no processes: their names are around a whole container or shell, and nothing that rollcall could be

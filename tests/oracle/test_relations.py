@@ -24,33 +24,22 @@ def step(job, number):
 
 
 def send(launch, task, env=None, flags=""):
-    return request(task.env if env is None else env, launch.argv, launch.options, task.pid, launch.ports,
+    return request(task.env if env is None else env, launch.argv, launch.options, task.pid,
                    flags + ("c" if task.certain else ""))
 
 
 # Ports
 
 
-@pytest.mark.parametrize("ports", [(32768, 60999), (0, 0), (1024, 30000), (15000, 60000), (49152, 65535), (10000, 65535),
-                                   (20000, 29999), (9000, 61439), (2048, 65000)])
 @pytest.mark.parametrize("job", [1, 42, 67108875, 2147483646])
-def test_no_two_steps_share_a_port(core, ports, job):
+def test_no_two_steps_share_a_port(core, job):
     """All pairs of 200 steps of one job, and the two ports after each one's that Megatron takes."""
     launches = [step(job, number) for number in range(200)]
-    for launch in launches:
-        launch.ports = ports
     answers = core.ask(send(launch, launch.tasks[0]) for launch in launches)
     chosen = [a["master"]["port"] for a in answers]
-    assert all(port not in oracle.window(ports) and 1024 <= port <= 65533 for port in chosen)
+    assert all(1024 <= port <= 9000 - 3 for port in chosen)  # the lowest usual range of outgoing ports begins there
     for (i, a), (j, b) in itertools.combinations(enumerate(chosen), 2):
-        assert abs(a - b) > 2, f"steps {i} and {j} of job {job}: ports {a} and {b} with {ports}"
-
-
-def test_range_that_leaves_no_port(core):
-    launch = step(42, 0)
-    launch.ports = (1024, 65535)
-    for answer in core.ask(send(launch, task) for task in launch.tasks):
-        assert "RC406" in ids(answer) and answer["status"] == "resolved"
+        assert abs(a - b) > 2, f"steps {i} and {j} of job {job}: ports {a} and {b}"
 
 
 # A second look
@@ -96,7 +85,7 @@ INTERACTIVE = {**BATCH, "SLURM_STEP_ID": "4294967290", "SLURM_STEP_NUM_TASKS": "
 ])
 @pytest.mark.parametrize("options", [None, "worker", "launcher"])
 def test_no_task(core, name, env, options):
-    answer, = core.ask([request(env, PYTHON, options, 9, (32768, 60999))])
+    answer, = core.ask([request(env, PYTHON, options, 9)])
     assert answer["status"] == "resolved" and answer["mode"] == "none" and not answer["plan"], name
     assert ("RC107" in ids(answer)) == ("SLURM_JOB_ID" in env)
     assert ("RC307" in ids(answer)) == (options is not None)

@@ -151,18 +151,14 @@ shim_of()
     done
 }
 
-@test "the range of outgoing ports is read, and the port is the one that this machine's own build computes" {
-    local machine port read
+@test "MASTER_PORT: another machine's build -> the port that this machine's computes" {
+    local machine port
     run in_task sh -c 'echo $MASTER_PORT'
     port=$output
     [ "$port" -ge 1024 ]
-    # qemu's lines of system calls
-    read='openat\(AT_FDCWD,"/proc/sys/net/ipv4/ip_local_port_range",[^)]*\) = [0-9]+'
-    read+=$'\n''[0-9]+ read\([0-9]+,0x[0-9a-f]+,64\) = [1-9]'
     for machine in "${machines[@]}"; do
-        run --separate-stderr in_machine "$machine" QEMU_STRACE=1 "$bin/build-$machine/probe" MASTER_PORT
+        run in_machine "$machine" "$bin/build-$machine/probe" MASTER_PORT
         expect MASTER_PORT="$port"
-        [[ $stderr =~ $read ]]
     done
 }
 
