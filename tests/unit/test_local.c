@@ -93,8 +93,8 @@ UNIT_TEST(check_strangers, "another user's connections do not keep the listener"
     int listener, own, found = -1;
     int calls = 0;
 
-    if (geteuid() != 0)
-        skip(); /* only root can be another user */
+    if (unit_skips(geteuid() != 0, "only root can be another user"))
+        return;
     snprintf(scope, sizeof(scope), "unit:%ld", (long)getpid());
     rc_local_name(scope, 0, name);
     listener = rc_local_listen(name);

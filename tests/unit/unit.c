@@ -100,6 +100,13 @@ void unit_add(void (*check)(const void *row), const void *row, const char *what,
     test_count++;
 }
 
+bool unit_skips(bool lacking, const char *why)
+{
+    if (lacking)
+        print_message("# skipped: %s\n", why);
+    return lacking;
+}
+
 int unit_run(void)
 {
     int failed = _cmocka_run_group_tests(program_invocation_short_name, tests, test_count, NULL, NULL);
