@@ -56,16 +56,16 @@ needed()
     readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | LC_ALL=C sort
 }
 
-# files [FOLDER...]: those of the project; in a release's tree MANIFEST lists them.
+# files FOLDER|FILE...: those of the project; in a release's tree MANIFEST lists them.
 files()
 {
     if [ -e "$top/.git" ]; then
         git -c 'safe.directory=*' -C "$top" ls-files --cached --others --exclude-standard -- "$@" |
             LC_ALL=C sort
     else
-        local folder
-        for folder; do
-            if [ "$folder" = . ]; then cat "$top/MANIFEST"; else grep "^$folder/" "$top/MANIFEST"; fi
+        local place
+        for place; do
+            if [ "$place" = . ]; then cat "$top/MANIFEST"; else grep -E "^$place(/|\$)" "$top/MANIFEST"; fi
         done | LC_ALL=C sort
     fi
 }

@@ -73,7 +73,7 @@ written()
 
 @test "whatever a text gives to --ddp is understood" {
     cd "$top"
-    mapfile -t texts < <(git ls-files README.md README.ja.md NEWS docs man contrib/examples)
+    mapfile -t texts < <(files README.md README.ja.md NEWS docs man contrib/examples)
     { cat "${texts[@]}" | sed 's/\\-/-/g'; "$command" exec --help; } | written > "$BATS_TEST_TMPDIR/wishes"
     [ "$(wc -l < "$BATS_TEST_TMPDIR/wishes")" -gt 10 ]
     while read -r wish; do
@@ -83,7 +83,8 @@ written()
 
 @test "the words after a key are those of the grammar wherever a text gives them" {
     cd "$top"
-    mapfile -t texts < <(git ls-files README.md README.ja.md docs man)
+    mapfile -t texts < <(files README.md README.ja.md docs man)
+    [ ${#texts[@]} -gt 10 ]
     while IFS=$'\t' read -r key shape values _; do
         [ "$shape" = CHOICE ] || continue
         for word in $(cat "${texts[@]}" | sed 's/\\-/-/g; s/\\f[A-Z]//g' | grep -ohE "(^|[ \",(\`=])$key=[a-z]+" | sed 's/.*=//' |
