@@ -62,8 +62,11 @@ expects()
     ask='import socket; print(socket.getnameinfo(("::ffff:127.0.0.9", 0, 0, 0), 0)[0])'
     asks 0 env LD_PRELOAD="$lookup" python3 -c "$ask"
     expects 1 ::ffff:127.0.0.9
-    asks 0 env LD_PRELOAD="$lookup" getent hosts localhost
-    [[ $output == *localhost* ]]
+    # /etc/hosts has it on most machines
+    asks 0 getent ahosts localhost
+    without=$status:$output:$queries
+    asks 0 env LD_PRELOAD="$lookup" getent ahosts localhost
+    [ "$status:$output:$queries" = "$without" ]
     asks 0 env LD_PRELOAD="$lookup" "$bin/names-static"
     expects 1 "program 0 ::ffff:127.0.0.9"
 }
