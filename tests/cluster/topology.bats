@@ -58,13 +58,13 @@ reversed=(world=8 nodes=4 n3=0,1 n4=2,3 n1=4,5 n2=6,7)
     local node
     for node in n1 n3; do
         on $node "$PYTHON" -c '
-import socket, sys
+import signal, socket, sys
 listener = socket.socket()
 listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 listener.bind(("", 28765))
 listener.listen()
 open(sys.argv[1], "w").close()
-sys.stdin.read()' "$shared/$node" < <(exec sleep 100 3>&-) 3>&- &
+signal.pause()' "$shared/$node" 3>&- &
         until [ -e "$shared/$node" ]; do sleep 0.05; done
         attempt 30 env MASTER_PORT=28765 srun --ddp=order=topology -N4 -n4 sh -c "$numbers"
         kill $! || true
