@@ -3,6 +3,7 @@
 
 import json
 import os
+import random
 import socket
 
 import pytest
@@ -487,11 +488,19 @@ SAME_NETWORK = [("same_network", "")]
 
 
 def taken_port():
-    taken = socket.socket()
-    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    taken.bind(("", 0))
-    taken.listen()
-    return taken, str(taken.getsockname()[1])
+    """Below those that the kernel gives out: connections of this machine's other programs must not have it as well."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
+        last = max(int(file.read().split()[0]) - 1, 2048)
+    while True:
+        taken = socket.socket()
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            taken.bind(("", random.randint(1024, last)))
+            taken.listen()
+        except OSError:
+            taken.close()
+        else:
+            return taken, str(taken.getsockname()[1])
 
 
 def test_a_taken_port_names_its_owner(host):
