@@ -136,9 +136,8 @@ cmd_up()
         die "--topology: Slurm $series has no topology/block, 23.11 and newer have"
     check_machine
     [ "$gpu_cgroup" = no ] || check_cgroups
-    # The node's own /etc/hosts is mounted over it; mmdebstrap makes none.
-    [ -e "$root/etc/hosts" ] || [ -z "$root" ] || : > "$root/etc/hosts"
-    [ -e "$root/etc/hosts" ] || die "there is no /etc/hosts: make one, an empty one will do"
+    # The node's own /etc/hosts is mounted over it; debootstrap and mmdebstrap make none.
+    [ -e "$root/etc/hosts" ] || : > "$root/etc/hosts" || die "there is no $root/etc/hosts: make one, an empty one will do"
     mkdir -p -- "$base" || exit 1
     # One at a time, until the holder is there for others to see.
     exec {lock}< "$base"
