@@ -15,6 +15,9 @@
 #                              path or one with a blank
 #   only_one FOLDER WHAT       exits, if another one that calls this for that folder still runs
 #   has_root                   root, or sudo gives it
+#   need_machine MEGABYTES     /proc, /dev and, if what is large has still to be fetched, so much disk
+#   need_nodes                 this machine can have virtual nodes (minicluster): namespaces, and no chroot
+#   shown LOG COMMAND...       its output goes to LOG; of that, what setup_say prints is shown as it comes
 #   copy_sources FOLDER        what the repository holds, as it is now and not configured; MANIFEST lists it
 #   with_ccache COMMAND...     what it compiles comes from build/ccache, where the same text was compiled before
 #   locked COMMAND...          one at a time, of all layers
@@ -99,6 +102,71 @@ has_root()
     [ "$UID" -eq 0 ] || { command -v sudo > /dev/null && sudo -v; }
 }
 
+need_machine()
+{
+    local free
+
+    if [ ! -e /dev/fd/0 ] || [ ! -c /dev/null ]; then
+        setup_say 'there is no /proc or no /dev: mount them'
+        return 1
+    fi
+    { read -r _; read -r _ _ _ free _; } < <(df -Pm "$ROLLCALL_TOP")
+    [ -x "$ROLLCALL_TOP/.venv/bin/python" ] || [ "${free:-$1}" -ge "$1" ] || {
+        setup_say "$ROLLCALL_TOP has $free MB of disk left, and $1 MB are needed"
+        return 1
+    }
+}
+
+# What minicluster does: a namespace is entered at its root, which in a chroot is another folder.
+need_nodes()
+{
+    local root
+
+    root=$(as_root unshare --mount --pid --net --uts --ipc --fork --mount-proc \
+        nsenter --mount=/proc/self/ns/mnt -- stat -c %d:%i / 2>&1)
+    [ "$root" != "$(stat -c %d:%i /)" ] || return 0
+    if [[ $root =~ ^[0-9]+:[0-9]+$ ]] || ! cut -d ' ' -f 5 /proc/self/mountinfo | grep -qx /; then
+        setup_say '/ is a chroot, in which no virtual nodes of a Slurm can be: use systemd-nspawn or a container'
+    else
+        setup_say "no virtual nodes of a Slurm can be here: ${root##*$'\n'}: in a container, start it with --privileged"
+    fi
+    return 1
+}
+
+shown()
+{
+    local log=$1 status=0 reader line
+    shift
+
+    # shellcheck disable=SC2059 # as the caller wants it
+    exec 6> >(while IFS= read -r line; do
+        printf '%s\n' "$line"
+        [[ $line != 'setup: '* ]] || printf "${setup_shown:-    %s\n}" "${line:7:70}" >&5
+    done 5>&1 > "$log")
+    reader=$!
+    "$@" >&6 2>&1 < /dev/null 6>&- || status=$?
+    exec 6>&-
+    wait "$reader"
+    return "$status"
+}
+
+# setup_watch TEXT FOLDER COMMAND...: what is done; then, each 15 seconds, for how long, and how large the folder is
+setup_watch()
+{
+    local text=$1 folder=$2 began=$SECONDS watch watcher status=0
+    shift 2
+
+    setup_say "$text"
+    exec {watch}> >(while read -rt 15; [ $? -gt 128 ]; do
+        setup_say "$((SECONDS - began)) s${folder:+, $(du -sm "$folder" 2> /dev/null | cut -f 1) MB}: $text"
+    done)
+    watcher=$!
+    ("$@") {watch}>&- || status=$?
+    exec {watch}>&-
+    wait "$watcher"
+    return "$status"
+}
+
 copy_sources()
 {
     local file
@@ -156,6 +224,21 @@ setup_is_here()
     esac
 }
 
+# In a subshell, for its trap.
+setup_apt()
+{
+    # No service may start by being installed: a policy-rc.d that says so stands there meanwhile; whatever happens, it
+    # goes again.
+    if [ ! -e /usr/sbin/policy-rc.d ]; then
+        trap 'as_root rm -f /usr/sbin/policy-rc.d' EXIT
+        trap 'exit 130' INT TERM HUP
+        printf '#!/bin/sh\nexit 101\n' | as_root tee /usr/sbin/policy-rc.d > /dev/null || exit 1
+        as_root chmod 755 /usr/sbin/policy-rc.d || exit 1
+    fi
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
+        -o Dpkg::Use-Pty=0 install "$@" > /dev/null
+}
+
 need_packages()
 {
     local package state missing=() lacking=()
@@ -174,20 +257,8 @@ need_packages()
         return 1
     fi
 
-    setup_say "installing ${missing[*]}"
     setup_update || return 1
-    # No service may start by being installed: a policy-rc.d that says so stands there meanwhile,
-    # in a subshell, for its trap: whatever happens, it goes again.
-    (
-        if [ ! -e /usr/sbin/policy-rc.d ]; then
-            trap 'as_root rm -f /usr/sbin/policy-rc.d' EXIT
-            trap 'exit 130' INT TERM HUP
-            printf '#!/bin/sh\nexit 101\n' | as_root tee /usr/sbin/policy-rc.d > /dev/null || exit 1
-            as_root chmod 755 /usr/sbin/policy-rc.d || exit 1
-        fi
-        as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
-            -o Dpkg::Use-Pty=0 install "${missing[@]}" > /dev/null
-    ) || {
+    setup_watch "installing ${missing[*]}" '' setup_apt "${missing[@]}" || {
         setup_say "apt-get could not install ${missing[*]}"
         return 1
     }
@@ -209,18 +280,28 @@ sys.exit(any(importlib.util.find_spec(name) is None for name in sys.argv[1:]))
 PYTHON
 }
 
-# setup_pip ARGUMENT...: pip install in .venv, which it makes.
+# setup_pip FOLDER ARGUMENT...: pip install there, in a virtual environment. What it unpacks lies there as well: /tmp may be
+# small.
 setup_pip()
 {
-    local venv=$ROLLCALL_TOP/.venv python
+    local folder=$1 status=0
+    shift
 
-    setup_say "pip install $*"
-    if [ ! -x "$venv/bin/pip" ]; then
-        # By its full name, /usr/bin/python3.11: in another Slurm's root folder /usr/bin/python3 is another one.
-        python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))') &&
-            "$python" -m venv "$venv" >&2 || return 1
-    fi
-    "$venv/bin/pip" -q --disable-pip-version-check install "$@" >&2
+    mkdir -p "$folder/tmp" || return 1
+    setup_watch "pip install $*" "$folder" \
+        env TMPDIR="$folder/tmp" "$folder/bin/pip" -q --disable-pip-version-check install "$@" >&2 || status=$?
+    rm -rf "$folder/tmp"
+    return "$status"
+}
+
+setup_venv()
+{
+    local python
+
+    [ ! -x "$ROLLCALL_TOP/.venv/bin/pip" ] || return 0
+    # By its full name, /usr/bin/python3.11: in another Slurm's root folder /usr/bin/python3 is another one.
+    python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))') &&
+        "$python" -m venv "$ROLLCALL_TOP/.venv" >&2
 }
 
 # setup_imports FOLDER: importing torch, and more so Lightning, makes a million objects, and the garbage collector looks
@@ -252,13 +333,13 @@ need_python()
         return 0
     fi
     if ! setup_python_has "$venv/bin/python" "${modules[@]}"; then
-        need_packages python3 python3-venv || return 1
+        need_packages python3 python3-venv && setup_venv || return 1
         if [ "${1:-}" = tests ]; then
-            setup_pip "${setup_pytest[@]}" || return 1
+            setup_pip "$venv" "${setup_pytest[@]}" || return 1
         else
             # torch first and alone: Lightning by itself would take any newer one.
-            setup_pip "torch==$setup_torch_version" &&
-                setup_pip "torch==$setup_torch_version" "lightning==$setup_lightning_version" \
+            setup_pip "$venv" "torch==$setup_torch_version" &&
+                setup_pip "$venv" "torch==$setup_torch_version" "lightning==$setup_lightning_version" \
                     "pytorch_lightning==$setup_lightning_version" || return 1
         fi
     fi
@@ -292,21 +373,25 @@ print(os.path.dirname(os.path.dirname(u.find_spec("torch").origin)))') || return
             setup_imports "$folder" || return 1
             continue
         fi
-        setup_say "pip install ${setup_frameworks[$name]}"
         rm -rf --one-file-system "$folder"
         "$PYTHON" -m venv "$folder" >&2 || return 1
         site=$("$folder/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))') || return 1
         printf '%s\n' "$base" > "$site/base.pth"
         # for what has to be built; not isolated, since DeepSpeed's setup.py imports torch
-        "$folder/bin/pip" -q --disable-pip-version-check install 'setuptools<81' wheel >&2 || return 1
+        setup_pip "$folder" 'setuptools<81' wheel || return 1
         # the base's torch and no other: the newest one of PyPI brings gigabytes of CUDA
-        DS_BUILD_OPS=0 "$folder/bin/pip" -q --disable-pip-version-check install --no-build-isolation \
-            "torch==$setup_torch_version" ${setup_frameworks[$name]} >&2 || return 1
+        DS_BUILD_OPS=0 setup_pip "$folder" --no-build-isolation "torch==$setup_torch_version" \
+            ${setup_frameworks[$name]} || return 1
         printf '#!%s\nfrom torch.distributed.run import main\nmain()\n' "$folder/bin/python" > "$folder/bin/torchrun"
         chmod 755 "$folder/bin/torchrun"
         setup_imports "$folder" || return 1
         printf '%s\n' "$base ${setup_frameworks[$name]}" > "$folder/holds"
     done
+}
+
+setup_download()
+{
+    cd "$1" && apt-get -qq -o APT::Sandbox::User= download "${@:2}" >&2
 }
 
 # setup_unpack FOLDER NEEDED PACKAGE...: Debian's packages for amd64 there, unpacked and not installed; what their programs
@@ -323,7 +408,7 @@ setup_unpack()
     fi
     rm -rf --one-file-system "$folder.new"
     mkdir -p "$folder.new" && setup_update || return 1
-    (cd "$folder.new" && apt-get -qq -o APT::Sandbox::User= download "$@" >&2) || {
+    setup_watch "apt-get download $*" "$folder.new" setup_download "$folder.new" "$@" || {
         setup_say "apt-get has no $1: it is not tried"
         return 1
     }
@@ -362,8 +447,8 @@ need_nccl()
     folder=$ROLLCALL_NCCL.new
     rm -rf --one-file-system "$folder"
     mkdir -p "$folder" && python3 -m venv "$folder/venv" >&2 || return 1
-    setup_say "pip download nvidia-nccl-cu12==$setup_nccl_version"
-    "$folder/venv/bin/pip" -q --disable-pip-version-check download --no-deps --only-binary :all: -d "$folder" \
+    setup_watch "pip download nvidia-nccl-cu12==$setup_nccl_version" "$folder" \
+        env TMPDIR="$folder" "$folder/venv/bin/pip" -q --disable-pip-version-check download --no-deps --only-binary :all: -d "$folder" \
         "nvidia-nccl-cu12==$setup_nccl_version" >&2 || {
         setup_say "pip has no NCCL: it is not run"
         rm -rf --one-file-system "$folder"

@@ -96,12 +96,53 @@ teardown()
     [ "$output" = "setup: these programs and headers are missing: libtoolize nosuchprogram. Install them (in Debian: gcc libtool nosuchprogram)" ]
 }
 
+# A root folder of its own below $folder/root, with this machine's programs and the tree's setup.bash
+inside_chroot()
+{
+    mkdir -p "$folder"/root/{usr,proc,dev,tree/tests}
+    ln -sf usr/bin usr/lib usr/lib64 usr/sbin "$folder/root"
+    cp "$top/tests/setup.bash" "$folder/root/tree/tests"
+    run unshare --mount $([ "$EUID" -eq 0 ] || echo --map-root-user) sh -c '
+        [ "$2" != mounted ] || mount --bind "$1" "$1"
+        cd "$1" && mount --rbind /usr usr && [ "$2" = empty ] || { mount --rbind /proc proc && mount --rbind /dev dev; }
+        exec chroot . /bin/bash -c ". /tree/tests/setup.bash; $3"' - "$folder/root" "$1" "$2"
+}
+
+@test "a chroot, a machine without /proc, a full disk: one line says so at once" {
+    inside_chroot furnished need_nodes
+    echo "$output"
+    [ "$status" -eq 1 ] && [ ${#lines[@]} -eq 1 ]
+    [ "$output" = 'setup: / is a chroot, in which no virtual nodes of a Slurm can be: use systemd-nspawn or a container' ]
+    inside_chroot mounted need_nodes
+    [ "$output" = 'setup: / is a chroot, in which no virtual nodes of a Slurm can be: use systemd-nspawn or a container' ]
+    inside_chroot furnished 'need_machine 1 && echo enough; need_machine 999999999'
+    echo "$output"
+    [ "${lines[0]}" = enough ]
+    [[ ${lines[1]} == 'setup: /tree has '*' MB of disk left, and 999999999 MB are needed' ]]
+    inside_chroot empty 'need_machine 1'
+    [ "$output" = 'setup: there is no /proc or no /dev: mount them' ]
+    # and all of it comes before anything is fetched
+    for script in tests/run contrib/demo/demo; do
+        grep -nE '^ *(need_machine|need_nodes|\[ -z .*need_nodes)|need_packages|need_python' "$top/$script" | sed 's/.*\(need_[a-z]*\).*/\1/' |
+            awk '/packages|python/ { exit } { print }' > "$folder/first"
+        expect_same $'need_machine\nneed_nodes' "$(cat "$folder/first")"
+    done
+}
+
+@test "what is fetched is seen: what, for how long, how large; the rest is in the log" {
+    run -0 bash -c '. "$0/tests/setup.bash"
+        work() { setup_watch "pip install torch" "$1" sleep 16; echo the rest; result=kept; }
+        shown "$1/log" work "$1"; echo "$? $result"' "$top" "$folder"
+    expect_same $'    pip install torch\n    N s, 1 MB: pip install torch\n0 kept' "$(sed 's/ [0-9]* s,/ N s,/' <<< "$output")"
+    [ "$(tail -n 1 "$folder/log")" = 'the rest' ]
+}
+
 # driver: the folder is a tree with tests/run and what it starts, and belongs to somebody who has no rights; $folder/bin
 # is first in PATH, $as runs a command as that user
 driver()
 {
     mkdir -p "$folder/tests/slow" "$folder/build" "$folder/bin"
-    cp "$top"/tests/{run,layer,setup.bash,series.bash} "$folder/tests"
+    cp "$top"/tests/{run,layer,setup.bash,series.bash,cluster/leftout.bash} "$folder/tests"
     printf '#!/bin/sh\necho "all install:" > Makefile\n' > "$folder/configure"
     chmod 755 "$folder" "$folder/configure"
     as=(env PATH="$folder/bin:$PATH" MINICLUSTER_STATE="$folder/state")
@@ -120,7 +161,7 @@ driver()
     printf '#!/bin/sh\nexit 1\n' > "$folder/bin/sudo"
     run -1 "${as[@]}" "$folder/tests/run" cluster
     [ "$output" = 'tests/run: cluster needs root: become root, install sudo, or name other layers' ]
-    run -1 "${as[@]}" bash -c '. "$0/tests/cluster/leftout.bash"; needs_root; echo skipped' "$top"
+    run -1 "${as[@]}" bash -c '. "$0/leftout.bash"; needs_root; echo skipped' "$folder/tests"
     [ "$output" = 'these tests need root' ]
 }
 
