@@ -12,7 +12,7 @@
 enum { COUNT = RC_MESSAGE_COUNT + FINDING_COUNT };
 
 static const struct cli_catalogue_entry entries[COUNT] = {
-#define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure) [id] = { #id, RC_LEVEL_##level, cause, cure },
+#define ROLLCALL_MESSAGE(id, level, said, cause, cure) [id] = { #id, RC_LEVEL_##level, cause, cure },
 #include "base/messages.def"
 #undef ROLLCALL_MESSAGE
 #define ROLLCALL_FINDING(id, level, cause, cure) [RC_MESSAGE_COUNT + FINDING_##id] = { #id, level, cause, cure },

@@ -147,7 +147,8 @@ int slurm_spank_task_init(spank_t spank, int argc, char *argv[])
         return 0;
     rc_spank_read_arguments(argc, argv);
     rc_spank_batch_begin(spank);
-    return rc_spank_task_begin(spank);
+    rc_spank_task_begin(spank);
+    return 0;
 }
 
 /* In slurmstepd, once a task, as root. */

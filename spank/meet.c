@@ -41,9 +41,9 @@ static bool is_first_task(spank_t spank, const struct rc_result *result)
     return rc_str_is(variable, "0");
 }
 
-/* Where the node has no entry, srun's server is to know that the plugin runs here: it expects a call of each node if
- * the user asked for rollcall (RC621). */
-static void greet_server(const struct rc_options *options, const struct rc_result *result)
+/* Where the node has no entry, srun's server is to know that the plugin runs here: it expects a call of each
+ * node (RC621). */
+static void greet_server(const struct rc_result *result)
 {
     static char text[RC_SESSION_TEXT];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -53,8 +53,7 @@ static void greet_server(const struct rc_options *options, const struct rc_resul
     int rc;
 
     /* the server of an outer step's srun is not this step's */
-    if (!options->by_user || !rc_endpoint_of_srun(&result->env, &endpoint, &step, &arena) ||
-        !rc_endpoint_is_own_step(&result->env, step))
+    if (!rc_endpoint_of_srun(&result->env, &endpoint, &step, &arena) || !rc_endpoint_is_own_step(&result->env, step))
         return;
     rc_spank_outside_enter();
     rc = rc_session_greet(&endpoint, &result->env);
@@ -65,11 +64,11 @@ static void greet_server(const struct rc_options *options, const struct rc_resul
                                &node, strerror(-rc)));
 }
 
-void rc_spank_meet_not(spank_t spank, const struct rc_options *options, const struct rc_result *result)
+void rc_spank_meet_not(spank_t spank, const struct rc_result *result)
 {
     if (!is_first_task(spank, result) || (shared && !rc_once_begin(&shared->met)))
         return;
-    greet_server(options, result);
+    greet_server(result);
     if (shared)
         rc_once_done(&shared->met);
 }
@@ -127,22 +126,21 @@ static void run_exchange(const struct rc_result *result, const struct rc_request
 static bool meet_nobody(const struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks,
                         int *held)
 {
-    bool good = rc_session_hold(&context->options, result, hooks, held) || !context->options.by_user;
+    bool good = rc_session_hold(&context->options, result, hooks, held);
 
     shared->outcome.how = good ? RC_MET : RC_STOPPED;
     shared->outcome.port = rc_port_number(*held);
-    greet_server(&context->options, result);
+    greet_server(result);
     return good;
 }
 
-/* A step with neither server nor PMIx gets a message only if it asked for one, or for rollcall. */
 static void miss_nodes(const struct rc_options *options, const struct rc_result *result)
 {
     if (options->exchange == RC_EXCHANGE_PMIX)
         rc_outcome_miss(&shared->outcome, "the step has no PMIx server (srun --mpi=pmix)");
     else if (options->exchange == RC_EXCHANGE_SRUN)
         rc_outcome_miss(&shared->outcome, "there is no rendezvous server beside srun");
-    else if (options->by_user && !is_het(result))
+    else if (!is_het(result))
         rc_outcome_miss(&shared->outcome,
                         "there is no rendezvous server beside srun, and no PMIx server (srun --mpi=pmix)");
 }
@@ -171,7 +169,7 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
         return true;
     }
     shared->transport = request.transport;
-    if (!rc_session_hold(&context->options, result, hooks, held) && context->options.by_user)
+    if (!rc_session_hold(&context->options, result, hooks, held))
         failed = rc_message_entry(result->messages.list[result->messages.count - 1].id)->id;
     request.entry = rc_str(rc_entry_write(result, rc_env_get(&result->env, "SLURM_GTIDS"), rc_port_number(*held),
                                           failed, asks_order, &arena));
@@ -238,7 +236,7 @@ bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *
     if (context->options.exchange == RC_EXCHANGE_OFF || result->stamped)
         return true;
     if (!shared || (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER)) {
-        rc_spank_meet_not(spank, &context->options, result);
+        rc_spank_meet_not(spank, result);
         return true;
     }
     if (is_first_task(spank, result) && rc_once_begin(&shared->met))

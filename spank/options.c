@@ -19,10 +19,10 @@ static struct {
 
 static struct {
     bool read;
-    struct rc_options value;
+    struct rc_options keys;
     bool logs_steps;
     const char *off;      /* why it is switched off, ": TEXT" or ""; NULL: it is on */
-    char text[TEXT_SIZE]; /* holds what value points to */
+    char text[TEXT_SIZE]; /* holds what keys points to */
 } administrator;
 
 bool rc_spank_logs_steps(void)
@@ -128,22 +128,14 @@ void rc_spank_read_arguments(int argc, char *argv[])
         struct rc_messages wrong = { .arena = &arena };
         struct rc_str word = rc_str(argv[i]);
 
-        if (rc_str_starts(word, "default=")) {
-            word = (struct rc_str){ word.p + 8, word.n - 8 };
-            if (!rc_options_parse(word, "plugstack.conf: default=", &administrator.value, &wrong))
-                log_wrong_words(&wrong);
-        } else if (rc_str_is(word, "off")) {
+        if (rc_str_is(word, "off")) {
             administrator.off = "";
         } else if (rc_str_starts(word, OFF_IS)) {
             administrator.off = read_reason(argc - i, argv + i, &arena);
             break;
         } else if (rc_str_is(word, "log=json")) {
             administrator.logs_steps = true;
-        } else {
-            rc_say(&wrong, RC201,
-                   "plugstack.conf: %pQ is not known; use default=[MODE][,KEY=VALUE]..., log=json, off or "
-                   "off=TEXT",
-                   &word);
+        } else if (!rc_options_add(word, "plugstack.conf", &administrator.keys, &wrong)) {
             log_wrong_words(&wrong);
         }
     }
@@ -174,7 +166,7 @@ bool rc_spank_check_environment(void)
     return understood;
 }
 
-bool rc_spank_may_be_asked_by_user(const char *const *env)
+bool rc_spank_may_be_asked(const char *const *env)
 {
     for (; !command_line.given && *env; env++)
         if (rc_str_starts(rc_str(*env), "ROLLCALL="))
@@ -182,16 +174,10 @@ bool rc_spank_may_be_asked_by_user(const char *const *env)
     return command_line.given;
 }
 
-bool rc_spank_may_be_asked(const char *const *env)
-{
-    return rc_spank_may_be_asked_by_user(env) ||
-           (!administrator.off && administrator.value.given && administrator.value.mode != RC_MODE_OFF);
-}
-
 /* Where the administrator has switched it off, only a typed --ddp is an error: ROLLCALL may be a whole site's. */
 static void switch_off(struct rc_options *options, struct rc_messages *messages)
 {
-    bool asked = options->given && options->by_user && options->mode != RC_MODE_OFF;
+    bool asked = options->given && options->mode != RC_MODE_OFF;
 
     if (asked && command_line.given)
         rc_say(messages, RC206,
@@ -214,13 +200,13 @@ bool rc_spank_asked(struct rc_str rollcall, struct rc_options *out, struct rc_me
     parse_command_line(&typed, messages);
     if (typed.mode != RC_MODE_OFF)
         read_variable(rollcall, &environment, messages);
-    *out = rc_options_combine(&typed, &environment, &administrator.value);
+    *out = rc_options_combine(&typed, &environment, &administrator.keys);
     if (administrator.off)
         switch_off(out, messages);
     if (!messages->has_error)
         return true;
-    out->given = out->by_user = true;
-    out->mode = RC_MODE_AUTO; /* not default=off */
+    out->given = true;
+    out->mode = RC_MODE_AUTO;
     return false;
 }
 

@@ -65,13 +65,12 @@ bool rc_spank_is_typed(void);
 /* In srun, sbatch and salloc: whether what was asked for can be done. Prints what is wrong. */
 bool rc_spank_check_environment(void);
 
-/* Whether one of the three sources says anything, or one of the user's two. Parses none of them: for user_init, where
- * root can be had back, and for slurmstepd. */
+/* Return whether --ddp or ROLLCALL is there. Parse neither: for user_init, where root can be had back, and for
+ * slurmstepd. */
 bool rc_spank_may_be_asked(const char *const *env);
-bool rc_spank_may_be_asked_by_user(const char *const *env);
 
-/* Combines the three sources. `rollcall` is the value of the ROLLCALL variable, absent
- * if it is unset. False, with messages and with out->by_user set, if a value of the
+/* Combine the three sources. `rollcall` is the value of the ROLLCALL variable, absent
+ * if it is unset. Return false, with messages and with out->given set, if a value of the
  * user is not valid, or is switched off in plugstack.conf. */
 bool rc_spank_asked(struct rc_str rollcall, struct rc_options *out, struct rc_messages *messages);
 
@@ -86,9 +85,9 @@ bool rc_spank_asked_here(struct rc_options *out);
  * An outer step's are emptied. Whatever fails leaves srun as it was. */
 void rc_spank_srun_begin(spank_t spank);
 
-/* Before srun opens a socket and makes the step: false, with a line, where what was asked for cannot be done. Where
- * rollcall was asked for, /dev/null is on each of the descriptors 0 to 2 that srun's caller has closed. Where the user
- * did, the first task that fails ends the step, as with srun -K; not where torchrun goes on after a failure
+/* Call it before srun opens a socket and makes the step. Return false, with a line, if what was asked for cannot be
+ * done. If rollcall was asked for, put /dev/null on each of the descriptors 0 to 2 that srun's caller has closed, and
+ * let the first task that fails end the step, as srun -K does, unless torchrun goes on after a failure
  * (--max-restarts, --nnodes=1:4). */
 bool rc_spank_srun_check(void);
 
@@ -155,7 +154,7 @@ void rc_spank_meet_finish(void);
 
 /* Call it instead of rc_spank_meet where a task cannot be resolved, so that the node's
  * other tasks do not wait for it. */
-void rc_spank_meet_not(spank_t spank, const struct rc_options *options, const struct rc_result *result);
+void rc_spank_meet_not(spank_t spank, const struct rc_result *result);
 
 /* bind.c: the cores of the node's tasks, asked for once. */
 
@@ -174,10 +173,8 @@ void rc_spank_bind_mark(void);
 
 /* task.c: task_init. */
 
-/* Runs in the process that becomes the task, as the user. Returns 0, or does
- * not return: a task that the user asked rollcall to number and that cannot be
- * numbered ends here. */
-int rc_spank_task_begin(spank_t spank);
+/* Runs in the process that becomes the task, as the user. A task that cannot be numbered ends here. */
+void rc_spank_task_begin(spank_t spank);
 
 /* In a job's script: takes away what sbatch handed on of a task that rollcall had set up. In that of a job of several
  * tasks whose user asked for rollcall: gives its environment what lets torch say that srun is missing (RC309).

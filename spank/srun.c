@@ -203,7 +203,7 @@ bool rc_spank_srun_check(void)
     if (!rc_spank_check_environment() || !waits_for_step(&options))
         return false;
     /* what srun's own -K, -K0 or SLURM_KILL_BAD_EXIT says comes first (22.05 to 26.05: src/srun, _kill_on_bad_exit) */
-    if (&slurm_conf && options.by_user && !goes_on_after_failure())
+    if (&slurm_conf && !goes_on_after_failure())
         slurm_conf.kill_on_bad_exit = 1;
     rc_spank_bind_mark();
     return true;
@@ -328,7 +328,7 @@ static const char *start_server(const slurm_step_id_t *step, const struct rc_opt
         .same = rc_options_same(options),
         .watch_seconds = options->watch_seconds,
         .job = step->job_id,
-        .nodes = options->by_user ? nodes : 0,
+        .nodes = nodes,
         .hosts = hosts.n <= RC_ROLL_HOSTS_MAX ? hosts : RC_ABSENT,
     };
     char token[RC_WIRE_TOKEN + 1];
@@ -356,8 +356,7 @@ static void begin_step(spank_t spank, slurm_step_id_t step, const struct rc_opti
 
     rc_spank_number(spank, S_JOB_NNODES, &nodes);
     hosts = list_nodes(nodes);
-    if (slurm_job_step_layout_get && slurm_job_step_layout_free &&
-        (unlisted || (!hosts.p && has_server(options) && options->by_user)))
+    if (slurm_job_step_layout_get && slurm_job_step_layout_free && (unlisted || (!hosts.p && has_server(options))))
         layout = slurm_job_step_layout_get(&step);
     if (layout)
         hosts = rc_str(layout->node_list);

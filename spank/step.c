@@ -234,7 +234,7 @@ void rc_spank_step_task_ended(spank_t spank)
     static bool waited;
     int status;
 
-    if (waited || !block || !rc_spank_may_be_asked_by_user(block) ||
+    if (waited || !block || !rc_spank_may_be_asked(block) ||
         spank_get_item(spank, S_TASK_EXIT_STATUS, &status) != ESPANK_SUCCESS || status == 0)
         return;
     waited = true;
@@ -255,9 +255,6 @@ void rc_spank_step_begin(spank_t spank)
     else
         rc_spank_outside_remember();
     rc_command_read(rc_spank_command(spank), &result.command);
-    if (rc_options_are_sites(&step.options) && step.options.bind == RC_BIND_UNSET &&
-        result.command.kind != RC_COMMAND_LAUNCHER)
-        step.options.bind = RC_BIND_OFF;
     decide_mode(spank, env);
 }
 

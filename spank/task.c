@@ -97,7 +97,7 @@ static bool report_error(spank_t spank, const struct rc_messages *messages)
     if (!error) /* the message did not fit into the list */
         rc_spank_say(RC_LEVEL_ERROR, RC502, "the environment is too large to be read; nothing is set");
     else
-        rc_spank_say(step->options.by_user ? RC_LEVEL_ERROR : RC_LEVEL_WARNING, error->id, error->text);
+        rc_spank_say(RC_LEVEL_ERROR, error->id, error->text);
     return true;
 }
 
@@ -114,11 +114,10 @@ static void report_warnings(const struct rc_result *result)
     for (unsigned i = 0; i < result->messages.count; i++) {
         enum rc_message_id id = result->messages.list[i].id;
         const struct rc_message_entry *entry = rc_message_entry(id);
-        bool wanted = step->options.by_user || entry->wanted == RC_WANTED_ALWAYS;
 
         if (entry->level == RC_LEVEL_ERROR)
             continue;
-        if (debug || (entry->level == RC_LEVEL_WARNING && wanted))
+        if (debug || entry->level == RC_LEVEL_WARNING)
             rc_spank_say(entry->level, id, result->messages.list[i].text);
     }
     if (debug)
@@ -133,7 +132,6 @@ static void report_warnings(const struct rc_result *result)
 
 enum { TEXT_SIZE = 4608 };
 
-/* Only users who asked by themselves have tasks in mind that the script may have forgotten to start. */
 static bool is_asked_for(const struct rc_env *env, struct rc_options *options)
 {
     char text[TEXT_SIZE];
@@ -142,8 +140,7 @@ static bool is_asked_for(const struct rc_env *env, struct rc_options *options)
     bool understood = rc_spank_asked(rc_env_get(env, "ROLLCALL"), options, &wrong);
 
     options->addr = NULL;
-    return understood && options->given && options->by_user && options->mode != RC_MODE_OFF &&
-           options->watch != RC_WATCH_OFF;
+    return understood && options->given && options->mode != RC_MODE_OFF && options->watch != RC_WATCH_OFF;
 }
 
 /* rc_resolve, whose plan may ask for files of the node. Who the task is Slurm says. */
@@ -195,18 +192,13 @@ struct task {
     int held;              /* the descriptor of RANK 0's port, or -1 */
 };
 
-/* A user who asked for rollcall gets an error and no task. If only the administrator
- * asked, the job runs as without rollcall: nobody knows of a port that this task holds. */
-static int give_up(struct task *task, const struct rc_messages *messages)
+static _Noreturn void give_up(struct task *task, const struct rc_messages *messages)
 {
     bool spoke = report_error(task->spank, messages);
 
     rc_spank_meet_finish();
     if (spoke)
         log_step(rc_spank_result(), messages, false);
-    rc_port_release(task->held);
-    if (!rc_spank_step()->options.by_user)
-        return 0;
     rc_last_line_wait(spoke);
     /* Slurm ignores what an `optional` plugin returns (_do_call_stack), and of
      * a `required` one it would only print a second line */
@@ -242,7 +234,7 @@ static void describe_task(struct task *task)
     rc_env_index(&task->result->env, task->context.env);
     task->context.slurm_het = has_components(task->spank, &task->result->env);
     task->rank0 = (struct rc_rank0){
-        .outcome = step->options.by_user ? "nothing was set" : "the ranks are set all the same",
+        .outcome = "nothing was set",
         .is_elsewhere = rc_spank_step_is_elsewhere,
         .name_owner = rc_port_owner,
     };
@@ -255,7 +247,7 @@ static bool resolve_task(struct task *task)
 
     task->rank0.node = rc_env_get(&task->result->env, "SLURMD_NODENAME");
     if (status != RC_RESOLVED)
-        rc_spank_meet_not(task->spank, &task->context.options, task->result);
+        rc_spank_meet_not(task->spank, task->result);
     return status == RC_RESOLVED;
 }
 
@@ -272,14 +264,8 @@ static bool hold_port(struct task *task)
 {
     struct rc_result *result = task->result;
 
-    if (rc_rank0_verify(result, &task->rank0) && (task->held >= 0 || rc_rank0_hold(result, &task->rank0, &task->held)))
-        return true;
-    if (rc_spank_step()->options.by_user)
-        return false;
-    /* the tasks of other nodes have their ranks already: if the user did not ask for
-     * rollcall, this one gets its rank too, even without the port */
-    report_error(task->spank, &result->messages);
-    return true;
+    return rc_rank0_verify(result, &task->rank0) &&
+           (task->held >= 0 || rc_rank0_hold(result, &task->rank0, &task->held));
 }
 
 /* Applies all of the plan, or nothing of it. */
@@ -310,8 +296,7 @@ static void say_short(spank_t spank, const struct rc_result *result)
     struct rc_bound bound = { .by = step->bound_by };
     const char *why;
 
-    if (!step->options.by_user || result->facts.field[RC_LOCAL_RANK].value != 0 ||
-        !rc_spank_number(spank, S_STEP_CPUS_PER_TASK, &bound.each) ||
+    if (result->facts.field[RC_LOCAL_RANK].value != 0 || !rc_spank_number(spank, S_STEP_CPUS_PER_TASK, &bound.each) ||
         (!step->first_node && bound.by == RC_BOUND_BY_LEFTOVER))
         return;
     if (!step->first_node)
@@ -321,26 +306,25 @@ static void say_short(spank_t spank, const struct rc_result *result)
         rc_spank_say(RC_LEVEL_WARNING, RC915, why);
 }
 
-int rc_spank_task_begin(spank_t spank)
+void rc_spank_task_begin(spank_t spank)
 {
     const struct rc_spank_step *step = rc_spank_step();
     struct task task = { .spank = spank, .held = -1 };
 
     rc_spank_step_begin(spank);
     if (!step->active)
-        return 0;
+        return;
     describe_task(&task);
     if (!step->understood) {
-        rc_spank_meet_not(spank, &step->options, task.result);
-        return give_up(&task, &step->wrong);
+        rc_spank_meet_not(spank, task.result);
+        give_up(&task, &step->wrong);
     }
     if (!resolve_task(&task) || !rc_spank_meet(spank, &task.context, task.result, &task.rank0, &task.held) ||
         !find_master(&task) || !hold_port(&task))
-        return give_up(&task, &task.result->messages);
+        give_up(&task, &task.result->messages);
     if (!rc_spank_bind(spank, &task.context, task.result))
         say_short(spank, task.result);
     report_warnings(task.result);
     if (!apply_plan(&task))
-        return give_up(&task, &task.result->messages);
-    return 0;
+        give_up(&task, &task.result->messages);
 }

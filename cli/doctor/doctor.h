@@ -71,7 +71,6 @@ struct doctor_slurm {
     char series[DOCTOR_SERIES]; /* "22.05"; empty where there is no srun */
     char types[DOCTOR_TYPES];   /* " none pmi2 pmix "; empty where that is not known */
     bool lacks_option;          /* srun does not know --ddp, or its plugin is switched off */
-    bool has_default;           /* by plugstack.conf the plugin acts on steps that nobody has asked it for */
 };
 
 /* The series of the Slurm whose srun or slurmd is on PATH. */
@@ -84,7 +83,6 @@ struct doctor_plugin {
     unsigned line;
     char path[PATH_MAX];        /* as it is written there; empty where none names it */
     char off[512];              /* "off" or "off=TEXT", where the line says so */
-    bool has_default;           /* it acts on steps that nobody has asked it for */
     char series[DOCTOR_SERIES]; /* of the Slurm that it was built for; this and the next are empty if not known */
     char version[24];
 };

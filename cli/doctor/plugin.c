@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "doctor.h"
-#include "resolve/options.h"
 #include "system/node.h"
 
 bool doctor_text_in_file(const char *path, const char *text, char *rest, size_t size)
@@ -34,7 +33,7 @@ bool doctor_text_in_file(const char *path, const char *text, char *rest, size_t 
     return found != NULL;
 }
 
-enum { DEEPEST = 4, LINE = 4096, WRONG = 4096 };
+enum { DEEPEST = 4, LINE = 4096 };
 
 static bool read_conf(const char *path, unsigned depth, struct doctor_plugin *found);
 
@@ -53,22 +52,14 @@ static char *next_word(char **rest)
 /* The words after the plugin. The text of off= is the rest of the line, as in spank/options.c. */
 static void read_arguments(char *rest, struct doctor_plugin *found)
 {
-    struct rc_options options = { .given = false };
     bool has_text = false;
 
     for (const char *word; !has_text && *(word = next_word(&rest));) {
-        char text[WRONG];
-        struct rc_arena arena = { .base = text, .size = sizeof(text) };
-        struct rc_messages wrong = { .arena = &arena };
-
         has_text = rc_str_starts(rc_str(word), "off=");
-        if (rc_str_starts(rc_str(word), "default="))
-            rc_options_parse(rc_str(word + strlen("default=")), "default=", &options, &wrong);
-        else if (has_text || rc_str_is(rc_str(word), "off"))
+        if (has_text || rc_str_is(rc_str(word), "off"))
             snprintf(found->off, sizeof(found->off), "%s%s%s", word, has_text && *rest ? " " : "",
                      has_text ? rest : "");
     }
-    found->has_default = !found->off[0] && options.given && options.mode != RC_MODE_OFF;
 }
 
 /* Reads the files of an include. A relative pattern is relative to the including file's folder. */

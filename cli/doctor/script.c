@@ -64,7 +64,7 @@ static bool ask_python(struct findings *findings, const struct doctor_request *r
     static char answer[ANSWER];
     char helper[PATH_MAX];
     const char *words[WORDS] = { helper,   slurm->series[0] ? slurm->series : "-",
-                                 "plugin", slurm->lacks_option ? "absent" : slurm->has_default ? "default" : "-",
+                                 "plugin", slurm->lacks_option ? "absent" : "-",
                                  "script", request->script ? request->script : "-",
                                  "job",    request->job ? request->job : "-",
                                  "step",   request->is_task ? "task" : "-" };

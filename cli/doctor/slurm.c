@@ -136,7 +136,7 @@ void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm)
     char *text;
 
     doctor_plugin_find(&plugin);
-    *slurm = (struct doctor_slurm){ .has_default = plugin.has_default };
+    *slurm = (struct doctor_slurm){ .series = "" };
     if (!cli_find_program("srun", srun))
         return;
     text = run_srun(findings, srun, "--version");

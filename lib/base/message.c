@@ -2,8 +2,7 @@
 #include "base/message.h"
 
 static const struct rc_message_entry catalogue[] = {
-#define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure) \
-    [id] = { #id, RC_LEVEL_##level, RC_SAID_##said, RC_WANTED_##wanted },
+#define ROLLCALL_MESSAGE(id, level, said, cause, cure) [id] = { #id, RC_LEVEL_##level, RC_SAID_##said },
 #include "base/messages.def"
 #undef ROLLCALL_MESSAGE
 };

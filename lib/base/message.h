@@ -23,11 +23,8 @@ enum rc_said {
     RC_SAID_PER_TASK,   /* nothing is known of the others */
 };
 
-/* For all users; or advice, only for those who asked for rollcall themselves (--ddp, ROLLCALL). */
-enum rc_wanted { RC_WANTED_ALWAYS, RC_WANTED_IF_ASKED };
-
 enum rc_message_id {
-#define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure) id,
+#define ROLLCALL_MESSAGE(id, level, said, cause, cure) id,
 #include "base/messages.def"
 #undef ROLLCALL_MESSAGE
     RC_MESSAGE_COUNT
@@ -37,7 +34,6 @@ struct rc_message_entry {
     char id[6];
     enum rc_level level;
     enum rc_said said;
-    enum rc_wanted wanted;
 };
 
 enum { RC_MESSAGES_MAX = 24 };

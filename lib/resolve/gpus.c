@@ -280,9 +280,7 @@ static void decide_bound(struct view *v)
 {
     struct rc_gpus *gpus = v->gpus;
     enum rc_gpus_wish wish = v->context->options.gpus;
-    /* a program that is no training goes on to find its own GPU as device 0 */
-    bool is_left = wish == RC_GPUS_UNSET && rc_options_are_sites(&v->context->options);
-    bool may_widen = gpus->count == 1 && wish != RC_GPUS_OWN && !gpus->mig && !is_left;
+    bool may_widen = gpus->count == 1 && wish != RC_GPUS_OWN && !gpus->mig;
 
     if (gpus->hidden == RC_GPUS_HIDDEN && v->tasks > 1)
         rc_say(&v->result->messages, RC901,

@@ -55,8 +55,7 @@ enum rc_nics { RC_NICS_UNSET, RC_NICS_AUTO, RC_NICS_OFF };
 
 struct rc_options {
     bool given;        /* there was an option, possibly empty */
-    bool by_user;      /* after combining: from the command line or ROLLCALL */
-    bool addr_by_user; /* likewise */
+    bool addr_by_user; /* after combining: from the command line or ROLLCALL, not from plugstack.conf */
     bool port_by_user;
     bool mode_given;   /* a mode was named, "auto" included */
     enum rc_mode mode; /* AUTO, OFF, WORKER or LAUNCHER */

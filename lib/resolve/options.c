@@ -52,7 +52,6 @@ static const char *option_join(struct rc_arena *arena, const char *words, const 
 
 struct reading {
     struct rc_options options;
-    uint32_t given; /* one bit a row of the table of keys */
     const char *where;
     struct rc_messages *messages;
 };
@@ -167,31 +166,56 @@ static const struct key keys[] = {
 
 enum { KEYS = sizeof(keys) / sizeof(*keys) };
 
-static bool read_item(struct reading *r, struct rc_str item, bool first)
+static bool is_zero(const char *bytes, size_t size)
+{
+    while (size > 0 && bytes[size - 1] == 0)
+        size--;
+    return size == 0;
+}
+
+static bool read_mode(struct reading *r, struct rc_str item)
+{
+    unsigned mode = rc_str_which(item, mode_names + 1);
+
+    if (!mode)
+        return false;
+    r->options.mode = (enum rc_mode)(mode - 1);
+    r->options.mode_given = true;
+    return true;
+}
+
+/* Read KEY=VALUE. *known is false, without a message, for anything else. */
+static bool read_key(struct reading *r, struct rc_str item, bool *known)
 {
     struct rc_str value;
     struct rc_str name = rc_str_split(item, '=', &value);
-    unsigned mode = first ? rc_str_which(item, mode_names + 1) : 0;
 
-    if (mode) {
-        r->options.mode = (enum rc_mode)(mode - 1);
-        r->options.mode_given = true;
-        return true;
-    }
     for (unsigned i = 0; i < KEYS; i++) {
         const struct key *key = &keys[i];
 
         if ((!value.p && !key->is_switch) || !rc_str_is(name, key->name))
             continue;
-        if (r->given & UINT32_C(1) << i)
+        *known = true;
+        if (!is_zero((const char *)&r->options + key->at, key->size))
             return rc_say(r->messages, RC203, "%s: %s%s is given twice; keep one of them", r->where, key->name,
                           key->is_switch ? "" : "=");
-        r->given |= UINT32_C(1) << i;
         return key->read(r, key, value);
     }
-    return rc_say(r->messages, RC201, "%s: %pQ is not known; use [MODE][,KEY=VALUE]... with MODE %s, and keys %s",
-                  r->where, &item, option_join(r->messages->arena, mode_names + 1, " or "),
-                  option_join(r->messages->arena, key_names + 1, " and "));
+    *known = false;
+    return false;
+}
+
+static bool read_item(struct reading *r, struct rc_str item, bool first)
+{
+    bool known;
+
+    if ((first && read_mode(r, item)) || read_key(r, item, &known))
+        return true;
+    if (!known)
+        rc_say(r->messages, RC201, "%s: %pQ is not known; use [MODE][,KEY=VALUE]... with MODE %s, and keys %s",
+               r->where, &item, option_join(r->messages->arena, mode_names + 1, " or "),
+               option_join(r->messages->arena, key_names + 1, " and "));
+    return false;
 }
 
 bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *options, struct rc_messages *messages)
@@ -211,21 +235,31 @@ bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *
     return true;
 }
 
-static bool is_zero(const char *bytes, size_t size)
+bool rc_options_add(struct rc_str text, const char *where, struct rc_options *site, struct rc_messages *messages)
 {
-    while (size > 0 && bytes[size - 1] == 0)
-        size--;
-    return size == 0;
+    struct reading r = { .options = *site, .where = where, .messages = messages };
+    struct rc_str rest = text;
+
+    while (rest.p) {
+        struct rc_str item = rc_str_split(rest, ',', &rest);
+        bool known;
+
+        if (read_key(&r, item, &known))
+            continue;
+        if (!known)
+            rc_say(messages, RC201,
+                   "%s: %pQ is not known; use off, off=TEXT, log=json, or keys %s; modes belong to users "
+                   "(--ddp=auto, ROLLCALL=auto)",
+                   where, &item, option_join(messages->arena, key_names + 1, " and "));
+        return false;
+    }
+    *site = r.options;
+    return true;
 }
 
+/* The keys that `over` leaves open. */
 static void fill_in(struct rc_options *over, const struct rc_options *under)
 {
-    if (!under || !under->given)
-        return;
-    if (!over->mode_given && (under->mode != RC_MODE_OFF || !over->given)) {
-        over->mode = under->mode;
-        over->mode_given = under->mode_given;
-    }
     for (unsigned i = 0; i < KEYS; i++) {
         char *member = (char *)over + keys[i].at;
 
@@ -236,20 +270,25 @@ static void fill_in(struct rc_options *over, const struct rc_options *under)
 }
 
 struct rc_options rc_options_combine(const struct rc_options *command_line, const struct rc_options *environment,
-                                     const struct rc_options *administrator)
+                                     const struct rc_options *site)
 {
     struct rc_options all = { .given = false };
 
-    fill_in(&all, command_line);
-    fill_in(&all, environment);
-    all.by_user = all.given;
+    if (command_line && command_line->given)
+        all = *command_line;
+    if (environment && environment->given) {
+        fill_in(&all, environment);
+        /* off wins, because a user must be able to switch rollcall off in one place */
+        if (!all.mode_given || environment->mode == RC_MODE_OFF) {
+            all.mode = environment->mode;
+            all.mode_given = environment->mode_given;
+        }
+        all.given = true;
+    }
     all.addr_by_user = all.addr != NULL;
     all.port_by_user = all.port_first != 0;
-    fill_in(&all, administrator);
-    if (environment && environment->given && environment->mode == RC_MODE_OFF)
-        all.mode = RC_MODE_OFF;
-    if (all.given && !all.by_user && all.mode == RC_MODE_OFF)
-        all.given = false;
+    if (all.given && site)
+        fill_in(&all, site);
     return all;
 }
 
@@ -260,16 +299,12 @@ uint32_t rc_options_deadline(const struct rc_options *options)
 
 enum rc_check rc_options_check(const struct rc_options *options)
 {
-    if (options->check != RC_CHECK_UNSET)
-        return options->check;
-    return options->by_user ? RC_CHECK_STOP : RC_CHECK_WARN;
+    return options->check != RC_CHECK_UNSET ? options->check : RC_CHECK_STOP;
 }
 
 enum rc_check rc_options_same(const struct rc_options *options)
 {
-    if (options->same != RC_CHECK_UNSET)
-        return options->same;
-    return options->by_user ? RC_CHECK_WARN : RC_CHECK_OFF;
+    return options->same != RC_CHECK_UNSET ? options->same : RC_CHECK_WARN;
 }
 
 /* addr= */

@@ -2,7 +2,7 @@
 /* options.h - the one option grammar, [MODE][,KEY=VALUE]...: a row a key in options.def.
  *
  * Read alike from `srun --ddp=...`, `rollcall exec --ddp=...`, the ROLLCALL
- * variable and `default=` in plugstack.conf. rc_options_combine says which of them holds.
+ * variable and, without a mode, the line in plugstack.conf. rc_options_combine says which of them holds.
  */
 #pragma once
 
@@ -35,31 +35,25 @@ static inline bool rc_options_parse_variable(struct rc_str value, const char *wh
     return value.n == 0 || rc_options_parse(value, where, options, messages);
 }
 
+/* Add the keys of KEY=VALUE[,KEY=VALUE]..., a word of plugstack.conf's line, to *site. A mode is a wrong word. On an
+ * error leave *site unchanged and add one message. */
+bool rc_options_add(struct rc_str text, const char *where, struct rc_options *site, struct rc_messages *messages);
+
 /* Returns a key of options.def as a help text shows it: "bind=auto|cores", "watch[=on|off]". */
 #define RC_KEY_SHOWN(shape, key, values) RC_KEY_SHOWN_##shape(key, values)
 #define RC_KEY_SHOWN_CHOICE(key, values) #key "=" values
 #define RC_KEY_SHOWN_VALUE(key, values)  #key "=" values
 #define RC_KEY_SHOWN_SWITCH(key, values) #key "[=" values "]"
 
-/* The three sources in their order of precedence, each possibly NULL or not given: a key that one leaves open is taken
- * from the next. Two exceptions for "off": ROLLCALL=off wins over everything, because a user must be able to switch
- * rollcall off in one place; an administrator's off only means "not unless asked for". In the result `given` says
- * whether to act at all, and `by_user` whether a user asked for it, not the administrator's default. */
+/* Combine the three sources, each possibly NULL, in their order of precedence: a key that one leaves open is taken
+ * from the next. ROLLCALL=off wins over --ddp. `site` has keys only: if neither of the user's two sources is given, the
+ * result is not given. */
 struct rc_options rc_options_combine(const struct rc_options *command_line, const struct rc_options *environment,
-                                     const struct rc_options *administrator);
+                                     const struct rc_options *site);
 
-/* Nobody asked but the administrator: programs that are no training are touched as well. */
-static inline bool rc_options_are_sites(const struct rc_options *options)
-{
-    return options->given && !options->by_user;
-}
-
-/* The values that hold, with their defaults: 10 seconds; and check=stop if a user asked
- * for rollcall, check=warn if only the administrator did. */
+/* Return the value in effect, or its default: 10 seconds, check=stop, same=warn. */
 uint32_t rc_options_deadline(const struct rc_options *options);
 enum rc_check rc_options_check(const struct rc_options *options);
-
-/* same=warn if a user asked for rollcall, same=off if only the administrator did. */
 enum rc_check rc_options_same(const struct rc_options *options);
 
 /* addr=: by which address of RANK 0's node the others reach it.

@@ -293,12 +293,11 @@ static void plan_worker(struct rc_result *result)
 
 /* Lightning takes the step's tasks for its workers as long as it believes in
  * Slurm; a job named "bash" it leaves alone (slurm.py, all versions). */
-static void hide_step_from_lightning(const struct rc_context *context, struct rc_result *result)
+static void hide_step_from_lightning(struct rc_result *result)
 {
     struct rc_str name = rc_env_get(&result->env, "SLURM_JOB_NAME");
 
-    if (!rc_env_get(&result->env, "SLURM_NTASKS").p ||
-        (rc_options_are_sites(&context->options) && result->command.kind != RC_COMMAND_LAUNCHER))
+    if (!rc_env_get(&result->env, "SLURM_NTASKS").p)
         return;
     if (name.n && !rc_str_is(name, "bash"))
         rc_plan_set(result, RC_STR(RC_KEPT_NAME), rc_copy(&result->arena, name), "SLURM_JOB_NAME",
@@ -334,7 +333,7 @@ static void plan_launcher(const struct rc_context *context, struct rc_result *re
     /* scripts give torchrun or accelerate $SLURM_NODEID and $SLURM_PROCID */
     if (result->ordered.host.p)
         repair_launchers(result);
-    hide_step_from_lightning(context, result);
+    hide_step_from_lightning(result);
     rc_planning_unset_numbers(result, false, "it would say that the workers exist already");
     RC_PLAN_UNSET(result, torchelastic_names, "left over from another torchrun");
 }

@@ -110,8 +110,7 @@ static bool refuse_contradiction(struct rc_result *result)
 
 static bool no_task(const struct rc_context *context, struct rc_result *result, enum rc_claim claim)
 {
-    bool asked = context->options.by_user &&
-                 (context->options.mode == RC_MODE_WORKER || context->options.mode == RC_MODE_LAUNCHER);
+    bool asked = context->options.mode == RC_MODE_WORKER || context->options.mode == RC_MODE_LAUNCHER;
 
     if (claim == RC_CLAIM_HALF) {
         result->mode_reason = "half an identity is left alone";

@@ -1,6 +1,5 @@
 -- rollcall for all steps of those who load it, where the Slurm plugin is installed: as modulefiles/rollcall-on.lua.
--- What --ddp would say, ROLLCALL says without an option; --ddp=off still switches a step off. Not for a list of modules
--- that everybody gets: an administrator's default=auto in plugstack.conf is meant for that.
+-- What --ddp would say, ROLLCALL says without an option; --ddp=off still switches a step off.
 
 help([[
 Every srun step behaves as if it was started with --ddp. `ROLLCALL=off` or `srun --ddp=off` for a step that should not.

@@ -179,7 +179,7 @@ SRUN
     mkdir etc/plugstack.conf.d
     echo "optional $prefix/lib/slurm/gone-rollcall.so" > etc/plugstack.conf.d/rollcall.conf
     around "D104 $PWD/etc/plugstack.conf.d/rollcall.conf:1" "$conf"
-    echo "optional $prefix/lib/slurm/rollcall.so default=off" > etc/plugstack.conf.d/rollcall.conf
+    echo "optional $prefix/lib/slurm/rollcall.so addr=-ib" > etc/plugstack.conf.d/rollcall.conf
     series=$("$rollcall" --version | sed -n 's/^found at build: Slurm \([^,]*\),.*/\1/p')
     mkdir -p lib/slurm
     cp "$prefix/lib/slurm/rollcall.so" lib/slurm

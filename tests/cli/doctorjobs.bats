@@ -73,21 +73,6 @@ setup()
     matches 3 '*error D524*srun --ddp=worker*' doctor -- srun -N2 -n8 --ddp worker python train.py
 }
 
-@test "RANK is not missed where the plugin acts for everybody" {
-    printf '%s\n' 'import torch.distributed as dist' 'dist.init_process_group("gloo")' > train.py
-    mkdir -p slurm/parts
-    echo 'include parts/*' > slurm/plugstack.conf
-    environment=("SLURM_CONF=$PWD/slurm/slurm.conf")
-    for words in '' log=json default=off,addr=-ib default=nonsense; do
-        echo "optional /usr/lib/rollcall.so $words" > slurm/parts/rollcall
-        matches 3 '*error D529  train.py:2*' doctor -- srun -N2 -n4 python train.py
-    done
-    for words in default=auto 'log=json default=order=topology'; do
-        echo "optional /usr/lib/rollcall.so $words" > slurm/parts/rollcall
-        run -0 doctor -- srun -N2 -n4 python train.py
-    done
-}
-
 @test "an srun that does not run is no finding of a script, and an unknown Slurm is said" {
     printf '#!/bin/sh\nexit 1\n' > bin/srun
     chmod 755 bin/srun

@@ -179,7 +179,7 @@ leads()
     local conf
     conf=$(login scontrol show config | sed -n 's/^PlugStackConfig *= //p')
     cp "$conf" "$BATS_TEST_TMPDIR/plugstack.conf"
-    sed -i 's/$/ default=off,addr=-ib log=json/' "$conf"
+    sed -i 's/$/ addr=-ib log=json/' "$conf"
     tells ' - - -' 30 srun -N2 -n2 sh -c "$told"
     tells 'n1-ib.cluster.test ib0 =ib0 ib0' 30 srun --ddp -N2 -n2 sh -c "$told"
     # and one line of it in the log of the first node's slurmd, none at the user's terminal
@@ -192,22 +192,9 @@ leads()
     cp "$BATS_TEST_TMPDIR/plugstack.conf" "$conf"
 }
 
-# spank_rollcall(8), INSTALLATION: the two ways to switch it on for some nodes or jobs alone.
+# spank_rollcall(8), INSTALLATION: how to switch it on for a partition.
 
 asked='echo "ASKED ${RANK--} of ${WORLD_SIZE--}"'
-
-@test "spank_rollcall(8): a line of plugstack.conf counts where the tasks run" {
-    local conf
-    conf=$(login scontrol show config | sed -n 's/^PlugStackConfig *= //p')
-    sed 's/$/ default=auto/' "$conf" > "$shared/plugstack.n2"
-    on n2 mount --bind "$shared/plugstack.n2" "$conf"
-    succeeds 30 srun -w n1.cluster.test -n2 sh -c "$asked"
-    [ "$(grep ASKED "$out" | sort -u)" = 'ASKED - of -' ] || explain "n1 was asked"
-    attempt 30 srun -w n2.cluster.test -n2 sh -c "$asked"
-    on n2 umount "$conf"
-    succeeded
-    [ "$(grep ASKED "$out" | sort | paste -sd,)" = 'ASKED 0 of 2,ASKED 1 of 2' ] || explain "n2 was not asked"
-}
 
 @test "spank_rollcall(8): job_submit.lua for a partition" {
     local conf lua=${root:-}/usr/lib/x86_64-linux-gnu/slurm-wlm/job_submit_lua.so

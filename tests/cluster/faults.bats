@@ -236,7 +236,7 @@ slow_prolog()
     conf=$(login sh -c 'echo "${SLURM_CONF%/*}/plugstack.conf"')
     cp "$plugin_file" "$shared/rollcall.so"
     for copy in "$plugin_file" "$shared/rollcall.so"; do
-        printf 'optional %s\noptional %s default=auto\n' "$plugin_file" "$copy" > "$shared/twice"
+        printf 'optional %s\noptional %s same=stop\n' "$plugin_file" "$copy" > "$shared/twice"
         for node in login n1 n2; do
             on "$node" mount --bind "$shared/twice" "$conf"
         done

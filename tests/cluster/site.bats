@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# site.bats - the administrator's line: rollcall switched off for a while (off=TEXT), and on for all (default=auto).
+# site.bats - the administrator's line: its keys, and rollcall switched off for a while (off=TEXT); a module that exports
+# ROLLCALL=auto.
 
 # bats file_tags=series
 
@@ -68,9 +69,6 @@ unranked()
     # a whole site's variable ends no step
     unranked 30 env ROLLCALL=auto srun "${two[@]}"
     grep -qF "rollcall: warning RC207: the administrator has switched rollcall off: $why; ROLLCALL is ignored" "$err"
-    # nor does the site's default count
-    line default=auto off
-    unranked 30 srun "${two[@]}"
 }
 
 @test "off=TEXT: a job that was queued before runs, and each of its steps that wants ranks ends in one line" {
@@ -125,8 +123,6 @@ unranked()
     unsaid RC6
 }
 
-# default=auto acts on steps that are no training. docs/admin.md has what their programs see of it.
-
 # look FILE CMD...: what each task has, without what differs from step to step by nature
 look()
 {
@@ -140,19 +136,18 @@ documented()
     grep "^| $1" "$tree/docs/admin.md" | grep -o '`[A-Z_]*`' | tr -d '`' | sort
 }
 
-# changes ROW CMD...: default=auto changes these variables of CMD's tasks, and no other; $words is in its place
+# changes ROW CMD...: the module that docs/admin.md shows changes these variables of CMD's tasks, and no other
 changes()
 {
-    line "${words:-default=auto}"
-    look "$BATS_TEST_TMPDIR/auto" "${@:2}" || return 1
-    line
     look "$BATS_TEST_TMPDIR/plain" "${@:2}" || return 1
+    ROLLCALL=auto look "$BATS_TEST_TMPDIR/auto" "${@:2}" || return 1
     diff <(documented "$1") <(comm -3 "$BATS_TEST_TMPDIR/plain" "$BATS_TEST_TMPDIR/auto" |
-        sed -E 's/^\t?[0-9]+ ([A-Za-z_0-9]*)=.*/\1/; /^SLURM_ROLLCALL_TASK_HOSTS$/d' | sort -u) >&2
+        sed -E 's/^\t?[0-9]+ ([A-Za-z_0-9]*)=.*/\1/; /^(SLURM_ROLLCALL_TASK_HOSTS|ROLLCALL|AFFINITY)$/d' | sort -u) >&2
 }
 
-@test "default=auto: other people's programs see what docs/admin.md says, and keep their cores" {
-    local each=(-c "$(($(nproc --all) / 2))" --cpu-bind=none) whole=(-c "$(nproc --all)" --cpu-bind=none)
+# prepare_look: programs that print their environment
+prepare_look()
+{
     cat > "$shared/look" <<'EOF'
 #!/bin/sh
 { env; sed -n 's/^Cpus_allowed_list:[^0-9]*/AFFINITY=/p' /proc/self/status; } | sed "s/^/$SLURM_PROCID /"
@@ -160,16 +155,29 @@ EOF
     chmod 755 "$shared/look"
     cp "$shared/look" "$shared/torchrun"
     printf '0-3 %s\n' "$shared/look" > "$shared/multi.conf"
-    changes 'one task |' srun -N1 -n1 "${each[@]}" "$shared/look"
+}
+
+@test "a job that does not ask is untouched, to the byte: with keys in the line, with wrong words, without a line" {
+    local words
+    prepare_look
+    sed -i '/rollcall/d' "$conf"
+    look "$BATS_TEST_TMPDIR/none" srun -N2 -n4 --gpus-per-task=1 "$shared/look"
+    for words in '' 'addr=-ib port=23000-23999 same=stop bind=cores watch log=json' auto default=auto; do
+        line "$words"
+        look "$BATS_TEST_TMPDIR/line" srun -N2 -n4 --gpus-per-task=1 "$shared/look"
+        diff "$BATS_TEST_TMPDIR/none" "$BATS_TEST_TMPDIR/line" >&2
+    done
+}
+
+@test "a module that exports ROLLCALL=auto: each step gets what docs/admin.md says" {
+    local each=(-c "$(($(nproc --all) / 2))" --cpu-bind=none) whole=(-c "$(nproc --all)" --cpu-bind=none)
+    prepare_look
     changes 'several tasks |' srun -N2 -n4 "${each[@]}" "$shared/look"
     changes 'several tasks |' srun -N2 -n4 "${each[@]}" python -c 'import os, sys; os.execv(sys.argv[1], sys.argv[1:])' "$shared/look"
     changes 'several tasks |' srun -N2 -n4 "${each[@]}" --multi-prog "$shared/multi.conf"
     changes 'several tasks' srun -N2 -n4 "${each[@]}" --gpus-per-task=1 "$shared/look"
     changes 'one task a node' srun -N2 -n2 "${whole[@]}" --gpus-per-node=2 bash -c "$shared/look"
-    changes '\(one task a node\|a launcher\)' srun -N2 -n2 "${whole[@]}" --gpus-per-node=2 "$shared/torchrun" train.py
-    # who wants cores for everybody can have them
-    words=default=auto,bind=auto changes 'several tasks |' srun -N2 -n4 "${each[@]}" "$shared/look" 2> "$err" || true
-    [ "$(sed -n 's/^> //p' "$err" | paste -sd ' ')" = 'AFFINITY OMP_NUM_THREADS' ] || explain "they were not bound"
+    changes 'one task a node' srun -N2 -n2 "${whole[@]}" --gpus-per-node=2 "$shared/torchrun" train.py
 }
 
 @test "srun --async, which leaves its step: one line, and nothing is started" {

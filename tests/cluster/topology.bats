@@ -113,14 +113,14 @@ print(rank, node, rollcall.broadcast("who", node.encode() if rank == 0 else None
 }
 
 # bats test_tags=all,newest
-@test "default=order=topology in plugstack.conf" {
+@test "order=topology in plugstack.conf" {
     local state
     state=${shared%/shared}
-    sed -i 's/$/ default=order=topology/' "$state/plugstack.conf"
-    attempt 30 srun -N4 --ntasks-per-node=2 "$whoami"
+    sed -i 's/$/ order=topology/' "$state/plugstack.conf"
+    attempt 30 srun --ddp -N4 --ntasks-per-node=2 "$whoami"
     everybody whoami "${reversed[@]}"
     attempt 30 srun --ddp=order=given -N2 -n2 -w n1,n3 "$whoami"
-    sed -i 's/ default=order=topology//' "$state/plugstack.conf"
+    sed -i 's/ order=topology//' "$state/plugstack.conf"
     succeeded
     unsaid RC308
 }

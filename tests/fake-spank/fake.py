@@ -27,11 +27,7 @@ def compress_counts(counts):
 
 def without_exchange(arguments):
     """The words of plugstack.conf of a site that does without: here is no srun whose server the nodes could ask (RC611)."""
-    words = list(arguments)
-    for i, word in enumerate(words):
-        if word.startswith("default=") and "exchange=" not in word:
-            words[i] = word + "," * (word != "default=") + "exchange=off"
-    return words if any(word.startswith("default=") for word in words) else [*words, "default=off,exchange=off"]
+    return arguments if any("exchange=" in word for word in arguments) else ["exchange=off", *arguments]
 
 
 @dataclass

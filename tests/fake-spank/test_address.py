@@ -44,14 +44,6 @@ def test_several_nodes_on_one_machine_may_meet_at_loopback(host):
     assert addresses(played) == ["n1"] * 6 and played.lines() == []
 
 
-def test_an_administrator_s_default_leaves_the_job_as_it_was(host):
-    played = host.step(EVEN, arguments=["default=worker"], extra=names("n2=192.0.2.2"))
-    assert [task.exit for task in played.all_tasks] == [0] * 6
-    assert not [task for task in played.all_tasks if "RANK" in task.env]
-    assert [line[:23] for line in played.lines()] == ["rollcall: warning RC408"] * 2
-    assert not [e for e in played.events if e["event"] == "pause"]
-
-
 def test_a_resolver_without_an_answer_is_no_error(host):
     played = host.step(EVEN, ["worker"])
     assert lookups(played) == ["n1", "n1"]
@@ -97,7 +89,7 @@ def test_a_suffix_from_any_of_the_three_sources(host, given):
     where = {
         "--ddp": {"options": ["worker,addr=-ib"]},
         "ROLLCALL": {"options": ["worker"], "env": {"ROLLCALL": "addr=-ib"}},
-        "plugstack.conf": {"options": ["worker"], "arguments": ["default=off,addr=-ib"]},
+        "plugstack.conf": {"options": ["worker"], "arguments": ["addr=-ib"]},
     }[given]
     played = host.step(EVEN, extra=names("n1=192.0.2.1", "n1-ib=198.51.100.1"), **where)
     # rank 0 is not at that address here, and says so; the others have it

@@ -40,12 +40,10 @@ def test_what_is_not_installed_costs_a_line(host, option, variables):
     assert [t.exit for t in played.all_tasks] == [0] * 4
     assert [t.env["RANK"] for t in played.all_tasks] == ["0", "1", "2", "3"]
     assert not any(variables & t.env.keys() for t in played.all_tasks)
-    # and of users who did not ask for it not even that
-    assert host.step(EVEN, arguments=[f"default={option}"]).lines() == []
 
 
 @pytest.mark.parametrize("options, configuration, env", [(["lookup=numeric"], [], {}),
-                                                         ([], ["default=auto,lookup=numeric"], {}),
+                                                         ([""], ["lookup=numeric"], {}),
                                                          ([], [], {"ROLLCALL": "lookup=numeric"})])
 def test_every_task_gets_the_library(preloading, options, configuration, env):
     host, library = preloading
@@ -70,7 +68,7 @@ def test_every_task_gets_the_folder_and_its_identity(installed):
     for options, configuration, env, path in [
         (["watch"], [], {}, folder),
         (["watch=on"], [], {"PYTHONPATH": "/a::/b"}, f"/a::/b:{folder}"),
-        ([], ["default=auto,watch"], {"PYTHONPATH": ""}, folder),
+        ([""], ["watch"], {"PYTHONPATH": ""}, folder),
         ([], [], {"ROLLCALL": "watch"}, folder),
     ]:
         played = host.step(EVEN, options, env=env, arguments=configuration)
@@ -80,8 +78,8 @@ def test_every_task_gets_the_folder_and_its_identity(installed):
             f"rank={rank} size=4 node={rank // 2} nodes=2" for rank in range(4)]
 
 
-@pytest.mark.parametrize("options, configuration", [([""], []), (["worker"], []), (["watch=off"], ["default=watch"]),
-                                                    (["off"], ["default=watch"]), ([], ["default=off,watch"])])
+@pytest.mark.parametrize("options, configuration", [([""], []), (["worker"], []), (["watch=off"], ["watch"]),
+                                                    (["off"], ["watch"]), ([], ["watch"])])
 def test_without_watch_there_is_nothing_of_it(installed, options, configuration):
     host, _ = installed
     played = host.step(EVEN, options, arguments=configuration)
@@ -108,7 +106,7 @@ def test_batch_script_of_several_tasks(installed):
     assert "RANK" not in script
     inside = {name: script[name] for name in ("PYTHONPATH", "ROLLCALL_IDENTITY")}
     assert "ROLLCALL_IDENTITY" not in host.step(EVEN, [""], env=inside).all_tasks[0].env
-    for options, configuration, changed in [(["off"], [], {}), (["watch=off"], [], {}), ([], ["default=worker"], {}),
+    for options, configuration, changed in [(["off"], [], {}), (["watch=off"], [], {}), ([], ["watch"], {}),
                                             ([""], [], {"SLURM_NTASKS": "1"})]:
         other = host.step(step, options, configuration, {**env, **changed}).all_tasks[0].env
         assert other["PYTHONPATH"] == "/mine" and "ROLLCALL_IDENTITY" not in other

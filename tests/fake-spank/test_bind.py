@@ -90,28 +90,13 @@ def test_threads_are_the_users_where_they_are_set(bound):
         assert cpus(played) == MINE
 
 
-@pytest.mark.parametrize("options, configuration", [(["bind=off"], []), (["off"], []), ([], ["default=bind=off"]),
-                                                    (["bind=off"], ["default=bind=cores"])])
+@pytest.mark.parametrize("options, configuration", [(["bind=off"], []), (["off"], []), ([""], ["bind=off"]),
+                                                    (["bind=off"], ["bind=cores"])])
 def test_bind_none_starts_nothing(bound, options, configuration):
     played = bound.step(TWO, options, arguments=configuration, env=GIVEN)
     assert cpus(played) == [ALL, ALL] and not bound.questions()
     assert not any("OMP_NUM_THREADS" in t.env for t in played.all_tasks)
     assert not [line for line in played.lines() if "RC91" in line]
-
-
-def test_where_only_the_administrator_asked_nobody_is_bound_but_a_launchers_workers(bound):
-    for argv in [("python", "train.py"), ("bash", "-c", "torchrun.sh"), ("./md",)]:
-        played = bound.step(TWO, arguments=["default=auto"], env=GIVEN, argv=argv)
-        assert cpus(played) == [ALL, ALL] and not bound.questions()
-        assert not any("OMP_NUM_THREADS" in t.env for t in played.all_tasks)
-    # unless the administrator says so, or the user
-    for words, env in [("default=auto,bind=auto", {}), ("default=auto", {"ROLLCALL": "auto"})]:
-        assert cpus(bound.step(TWO, arguments=[words], env={**GIVEN, **env})) == MINE
-    env = {**GIVEN, "CUDA_VISIBLE_DEVICES": "0,1", "SLURM_STEP_GPUS": "0,1"}
-    for argv, is_launcher in [(("numactl", "-l", "torchrun", "train.py"), True), (("./md",), False)]:
-        task, = bound.step(Step([[0]]), arguments=["default=auto"], env=env, argv=argv).all_tasks
-        assert "PET_NPROC_PER_NODE" in task.env and ("OMP_NUM_THREADS" in task.env) == is_launcher
-        assert task.env["SLURM_JOB_NAME"] == ("bash" if is_launcher else "train")
 
 
 # a node that jobs share, without cgroups; more tasks than hardware threads

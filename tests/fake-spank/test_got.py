@@ -48,8 +48,8 @@ def test_what_srun_was_told_is_said_once(host, extra, env, why):
         assert [task.exit for task in played.all_tasks] == [0] * step.size
     # a user who asked for no binding has been promised cores all the same
     assert said(host.step(EVEN, ["bind=off"], env={**PROMISED, **env}, extra=extra))
-    # the advice is for who asked; nobody else's program is a training
-    assert not said(host.step(EVEN, arguments=["default=auto"], env={**PROMISED, **env}, extra=extra))
+    # nobody else's program is a training
+    assert not said(host.step(EVEN, env={**PROMISED, **env}, extra=extra))
 
 
 @pytest.mark.usefixtures("narrow")

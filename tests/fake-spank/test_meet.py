@@ -48,10 +48,3 @@ def test_where_the_first_task_ends_the_others_do_not_start_with_a_port_of_their_
     for name, line in zip(EVEN.hosts, lines):
         assert line.startswith(f"rollcall: error RC613: the first task of {name}, which asks the other nodes for "
                                f"MASTER_PORT, has ended or gave no answer within 16 s; nothing was set")
-
-
-def test_a_step_that_stops_keeps_no_port_where_only_the_administrator_asked(meeting):
-    played = meeting.plays("printf 'answer=1\\nport=24512\\nstop=1\\n'",
-                           arguments=["default=worker,exchange=srun"])
-    assert [(task.exit, "RANK" in task.env) for task in played.all_tasks] == [(0, False)] * 4
-    assert [task.held_ports for task in played.all_tasks] == [[], [], [], []]

@@ -100,19 +100,6 @@ def test_one_by_cgroup(host, first):
     assert all(t.env["JAX_LOCAL_DEVICE_IDS"] == "0" and "CUDA_DEVICE_ORDER" not in t.env for t in played.all_tasks)
 
 
-def test_what_p2p_costs_is_no_news_where_only_the_administrator_asked(host):
-    played = host.step(FOUR, arguments=["default=worker"], env=gpus("0,1,2,3"), extra=CGROUP + bound(["0"] * 4))
-    assert seen(played) == [("0", "0")] * 4 and played.lines() == []
-
-
-def test_where_only_the_administrator_asked_device_0_stays_the_tasks_own(host):
-    env, extra = gpus("0,1,2,3"), OPEN + bound(["0", "1", "2", "3"])
-    played = host.step(FOUR, arguments=["default=auto"], env=env, extra=extra)
-    assert seen(played) == [("0", str(i)) for i in range(4)]
-    assert all("CUDA_DEVICE_ORDER" not in t.env for t in played.all_tasks)
-    assert seen(host.step(FOUR, arguments=["default=auto,gpus=auto"], env=env, extra=extra))[0][1] == "0,1,2,3"
-
-
 def test_gpu_bind_none_and_a_launcher(host):
     step = Step([[0], [1]])
     played = host.step(step, [""], env=gpus("0,1"), extra=OPEN + bound([None], bind="gpu:none"))

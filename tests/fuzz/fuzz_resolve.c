@@ -3,7 +3,7 @@
  *
  * An input is a recording (tests/vectors/recordings.py): lines NAME=VALUE, and lines with @ that tell of the node
  * (lib/console/input.h). Lines with ! are of the call:
- *   !ddp=TEXT      --ddp; !default=TEXT the administrator's
+ *   !ddp=TEXT      --ddp; !site=TEXT the keys of plugstack.conf
  *   !argv=WORDS    the task's command, its words blanks between
  *   !pins=LINE     a line of rollcall-map's answer; several are possible
  *   !step=LIST     CUDA_VISIBLE_DEVICES of the whole step, and !gpus=LIST its SLURM_STEP_GPUS
@@ -40,7 +40,7 @@ struct trial {
     const char *argv[LINES_MAX + 1];
     char *words;
     const char *ddp;
-    const char *standing; /* the administrator's default */
+    const char *site; /* keys of plugstack.conf */
     const char *flags;
     struct rc_str pins_text;
     struct rc_pins pins;
@@ -101,8 +101,8 @@ static void take_call_line(struct trial *trial, const char *line)
 
     if ((text = text_after(line, "!ddp=")))
         trial->ddp = text;
-    else if ((text = text_after(line, "!default=")))
-        trial->standing = text;
+    else if ((text = text_after(line, "!site=")))
+        trial->site = text;
     else if ((text = text_after(line, "!argv=")) && !trial->words)
         trial->words = fuzz_copy_string(rc_str(text));
     else if ((text = text_after(line, "!pins=")))
@@ -177,18 +177,17 @@ static bool combine_options(struct trial *trial)
 {
     struct rc_options line = { .given = false };
     struct rc_options variable = { .given = false };
-    struct rc_options standing = { .given = false };
+    struct rc_options site = { .given = false };
     static struct rc_env index;
 
     rc_env_index(&index, trial->env);
     bool fine = (!trial->ddp || rc_options_parse(rc_str(trial->ddp), "--ddp", &line, &trial->messages)) &&
-                (!trial->standing ||
-                 rc_options_parse(rc_str(trial->standing), "plugstack.conf", &standing, &trial->messages)) &&
+                (!trial->site || rc_options_add(rc_str(trial->site), "plugstack.conf", &site, &trial->messages)) &&
                 rc_options_parse_variable(rc_env_get(&index, "ROLLCALL"), "ROLLCALL", &variable, &trial->messages);
 
     fuzz_check_messages(&trial->messages);
     CHECK(fine || trial->messages.count > 0);
-    trial->context.options = rc_options_combine(&line, &variable, &standing);
+    trial->context.options = rc_options_combine(&line, &variable, &site);
     return fine;
 }
 

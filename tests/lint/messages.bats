@@ -12,7 +12,7 @@ load helper
 row()
 {
     mkdir -p "$BATS_TEST_TMPDIR/row/lib/base" "$BATS_TEST_TMPDIR/row/cli"
-    printf 'ROLLCALL_MESSAGE(RC101, ERROR, PER_NODE, ALWAYS,\n    "%s",\n    "%s")\n' "$1" "$2" \
+    printf 'ROLLCALL_MESSAGE(RC101, ERROR, PER_NODE,\n    "%s",\n    "%s")\n' "$1" "$2" \
         > "$BATS_TEST_TMPDIR/row/lib/base/messages.def"
     printf 'ROLLCALL_FINDING(D101, RC_LEVEL_ERROR,\n    "%s",\n    "%s")\n' "$1" "$2" \
         > "$BATS_TEST_TMPDIR/row/cli/findings.def"

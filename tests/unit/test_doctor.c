@@ -104,13 +104,11 @@ UNIT_TEST(test_order, "errors first, then by file and line; what is of no file s
 static const struct {
     struct rc_str input; /* after the plugin's path */
     const char *off;
-    bool has_default;
     const char *why;
 } arguments[] = {
-    { TEXT("default=auto"), "", true, "a default" },
-    { TEXT("default=off,port=9000-9999 # off"), "", false, "a comment" },
-    { TEXT("log=json off default=auto"), "off", false, "the word alone" },
-    { TEXT("off=ranks are  wrong; ask default=auto#x"), "off=ranks are  wrong; ask default=auto", false, "a text" },
+    { TEXT("port=9000-9999 # off"), "", "a comment" },
+    { TEXT("log=json off addr=-ib"), "off", "the word alone" },
+    { TEXT("off=ranks are  wrong; ask addr=-ib#x"), "off=ranks are  wrong; ask addr=-ib", "a text" },
 };
 
 UNIT_ROWS(test_off, "the plugin's line is read:", arguments)
@@ -140,5 +138,4 @@ UNIT_ROWS(test_off, "the plugin's line is read:", arguments)
     rmdir(folder);
     assert_int_equal(found.line, 2);
     assert_string_equal(found.off, row->off);
-    assert_int_equal(found.has_default, row->has_default);
 }

@@ -11,7 +11,7 @@ static const struct {
     enum rc_message_id id;
     const char *why;
 } rows[] = {
-#define ROLLCALL_MESSAGE(id, level, said, wanted, cause, cure) { TEXT(#id), id, cause },
+#define ROLLCALL_MESSAGE(id, level, said, cause, cure) { TEXT(#id), id, cause },
 #include "base/messages.def"
 #undef ROLLCALL_MESSAGE
 };
@@ -53,21 +53,19 @@ static const struct {
     enum rc_message_id id;
     enum rc_level level;
     enum rc_said said;
-    enum rc_wanted wanted;
     const char *why;
 } said[] = {
-    { TEXT("RC101"), RC101, RC_LEVEL_ERROR, RC_SAID_PER_NODE, RC_WANTED_ALWAYS, "a task's own number is wrong" },
-    { TEXT("RC107"), RC107, RC_LEVEL_NOTE, RC_SAID_PER_TASK, RC_WANTED_ALWAYS, "a note" },
-    { TEXT("RC301"), RC301, RC_LEVEL_WARNING, RC_SAID_PER_LAUNCH, RC_WANTED_IF_ASKED, "advice on the layout" },
-    { TEXT("RC401"), RC401, RC_LEVEL_WARNING, RC_SAID_PER_LAUNCH, RC_WANTED_ALWAYS, "a value was replaced" },
-    { TEXT("RC405"), RC405, RC_LEVEL_ERROR, RC_SAID_PER_NODE, RC_WANTED_ALWAYS, "one node's port" },
-    { TEXT("RC611"), RC611, RC_LEVEL_WARNING, RC_SAID_PER_NODE, RC_WANTED_ALWAYS, "one node cannot reach the others" },
-    { TEXT("RC612"), RC612, RC_LEVEL_ERROR, RC_SAID_PER_LAUNCH, RC_WANTED_ALWAYS, "all nodes stop for one reason" },
-    { TEXT("RC617"), RC617, RC_LEVEL_ERROR, RC_SAID_PER_TASK, RC_WANTED_ALWAYS, "a call of the library fails" },
-    { TEXT("RC914"), RC914, RC_LEVEL_WARNING, RC_SAID_PER_TASK, RC_WANTED_ALWAYS, "one daemon's tasks alone know" },
-    { TEXT("RC906"), RC906, RC_LEVEL_WARNING, RC_SAID_PER_LAUNCH, RC_WANTED_IF_ASKED,
-      "a part of the GPUs may be meant" },
-    { TEXT("RC915"), RC915, RC_LEVEL_WARNING, RC_SAID_PER_LAUNCH, RC_WANTED_IF_ASKED, "srun was told so for all" },
+    { TEXT("RC101"), RC101, RC_LEVEL_ERROR, RC_SAID_PER_NODE, "a task's own number is wrong" },
+    { TEXT("RC107"), RC107, RC_LEVEL_NOTE, RC_SAID_PER_TASK, "a note" },
+    { TEXT("RC301"), RC301, RC_LEVEL_WARNING, RC_SAID_PER_LAUNCH, "advice on the layout" },
+    { TEXT("RC401"), RC401, RC_LEVEL_WARNING, RC_SAID_PER_LAUNCH, "a value was replaced" },
+    { TEXT("RC405"), RC405, RC_LEVEL_ERROR, RC_SAID_PER_NODE, "one node's port" },
+    { TEXT("RC611"), RC611, RC_LEVEL_WARNING, RC_SAID_PER_NODE, "one node cannot reach the others" },
+    { TEXT("RC612"), RC612, RC_LEVEL_ERROR, RC_SAID_PER_LAUNCH, "all nodes stop for one reason" },
+    { TEXT("RC617"), RC617, RC_LEVEL_ERROR, RC_SAID_PER_TASK, "a call of the library fails" },
+    { TEXT("RC914"), RC914, RC_LEVEL_WARNING, RC_SAID_PER_TASK, "one daemon's tasks alone know" },
+    { TEXT("RC906"), RC906, RC_LEVEL_WARNING, RC_SAID_PER_LAUNCH, "a part of the GPUs may be meant" },
+    { TEXT("RC915"), RC915, RC_LEVEL_WARNING, RC_SAID_PER_LAUNCH, "srun was told so for all" },
 };
 
 UNIT_ROWS(is_said_so, "says who says", said)
@@ -76,24 +74,6 @@ UNIT_ROWS(is_said_so, "says who says", said)
 
     assert_int_equal(entry->level, row->level);
     assert_int_equal(entry->said, row->said);
-    assert_int_equal(entry->wanted, row->wanted);
-}
-
-/* An error ends the task, whoever asked; a note is only shown to who wants all of them. */
-UNIT_TEST(advice_is_warnings, "only a warning is advice, one for the launch")
-{
-    unsigned advice = 0;
-
-    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
-        const struct rc_message_entry *entry = rc_message_entry(rows[i].id);
-
-        if (entry->wanted == RC_WANTED_ALWAYS)
-            continue;
-        assert_int_equal(entry->level, RC_LEVEL_WARNING);
-        assert_int_equal(entry->said, RC_SAID_PER_LAUNCH);
-        advice++;
-    }
-    assert_in_range(advice, 5, 20);
 }
 
 /* The options are the same for all tasks of a launch, so one line is enough. An administrator may have switched

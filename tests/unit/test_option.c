@@ -21,7 +21,7 @@ static const struct {
     { TEXT("auto,order=node"), true, RC_MODE_AUTO, RC_ORDER_NODE, 0, "a mode and a key" },
     { TEXT("order=node,nproc=2"), false, RC_MODE_AUTO, RC_ORDER_NODE, 2, "two keys, the mode is open" },
     { TEXT("addr=ib0"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "an address" },
-    { TEXT("off,addr=-ib"), true, RC_MODE_OFF, RC_ORDER_UNSET, 0, "a site's address for those who ask" },
+    { TEXT("off,addr=-ib"), true, RC_MODE_OFF, RC_ORDER_UNSET, 0, "a key beside off" },
     { TEXT("watch"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "a key that may stand alone" },
     { TEXT("watch=1"), false, RC_MODE_AUTO, RC_ORDER_UNSET, 0, "a second" },
     { TEXT("worker,gpus=own,bind=off,nic=auto"), true, RC_MODE_WORKER, RC_ORDER_UNSET, 0, "GPUs, cores and NICs" },
@@ -154,47 +154,38 @@ UNIT_TEST(lacks_room, "an error without room for its line is still an error")
     assert_int_equal(options.nproc, 77);
 }
 
-/* Who asked for what comes out: the administrator, a user, a user for the address as well. */
-enum { SITE = 0, USER = 1, ADDR = 2 };
-
-/* What the three sources say, and a text that says what comes out; "-" is a source that says nothing. */
+/* The three sources, and the outcome; "-" is a source that is not given. */
 static const struct {
     struct rc_str input; /* --ddp */
     const char *environment;
-    const char *administrator;
+    const char *site; /* keys of plugstack.conf's line */
     const char *expected;
-    unsigned by;
+    bool addr_by_user;
     const char *why;
 } combined[] = {
-    { TEXT("-"), "-", "-", "-", SITE, "nobody says anything" },
-    { TEXT(""), "-", "-", "", USER, "the bare option" },
-    { TEXT("worker"), "-", "-", "worker", USER, "only the command line" },
-    { TEXT("-"), "worker", "-", "worker", USER, "only the environment" },
-    { TEXT("-"), "-", "auto", "auto", SITE, "the administrator's auto" },
-    { TEXT("worker"), "launcher", "-", "worker", USER, "the command line wins over the environment" },
-    { TEXT(""), "-", "launcher", "launcher", USER, "the bare option leaves the mode to the administrator" },
-    { TEXT("worker"), "off", "-", "off", USER, "the environment's off wins over the command line" },
-    { TEXT("-"), "off", "worker", "off", USER, "the environment's off wins over the administrator" },
-    { TEXT("off"), "worker", "worker", "off", USER, "the command line's off wins over the other two" },
-    { TEXT("-"), "-", "off", "-", SITE, "the administrator's off: not unless asked for" },
-    { TEXT(""), "-", "off", "", USER, "the administrator's off does not stop who asks" },
-    { TEXT("-"), "nproc=2", "off", "nproc=2", USER, "a key in the environment is asking, too" },
-    { TEXT("order=given"), "nproc=4", "launcher", "launcher,order=given,nproc=4", USER,
+    { TEXT("-"), "-", "-", "-", false, "no source" },
+    { TEXT(""), "-", "-", "", false, "the bare option" },
+    { TEXT("worker"), "-", "-", "worker", false, "only the command line" },
+    { TEXT("-"), "worker", "-", "worker", false, "only the environment" },
+    { TEXT("-"), "-", "addr=ib2,watch,same=stop", "-", false, "only the site: nobody asked" },
+    { TEXT("worker"), "launcher", "-", "worker", false, "the command line wins over the environment" },
+    { TEXT(""), "launcher", "-", "launcher", false, "the bare option leaves the mode to the environment" },
+    { TEXT("worker"), "off", "-", "off", false, "the environment's off wins over the command line" },
+    { TEXT("off"), "worker", "-", "off", false, "the command line's off wins over the environment" },
+    { TEXT("-"), "nproc=2", "nproc=3", "nproc=2", false, "a key in the environment is asking, too" },
+    { TEXT("order=given"), "nproc=4", "bind=off", "order=given,nproc=4,bind=off", false,
       "each key from the first that has it" },
-    { TEXT("order=given"), "order=node,nproc=2", "nproc=3", "order=given,nproc=2", USER,
+    { TEXT("order=given"), "order=node,nproc=2", "nproc=3", "order=given,nproc=2", false,
       "a key does not carry others with it" },
-    { TEXT(""), "addr=ib1", "addr=ib2", "addr=ib1", USER | ADDR, "the environment's address" },
-    { TEXT("worker"), "-", "addr=ib2", "worker,addr=ib2", USER, "the administrator's address" },
-    { TEXT(""), "-", "off,addr=-ib", "addr=-ib", USER, "a site's address for those who ask" },
-    { TEXT("watch"), "watch=off", "watch=off", "watch", USER, "the first that says anything of watch" },
-    { TEXT("watch=60"), "watch=7", "watch=off", "watch=60", USER, "the first one's seconds" },
-    { TEXT("watch"), "watch=7", "watch=60", "watch", USER, "watch without seconds takes nobody else's" },
-    { TEXT("gpus=own,bind=numa,nic=auto"), "gpus=auto", "bind=off", "gpus=own,bind=numa,nic=auto", USER,
+    { TEXT(""), "addr=ib1", "addr=ib2", "addr=ib1", true, "the environment's address" },
+    { TEXT("worker"), "-", "addr=ib2", "worker,addr=ib2", false, "the site's address" },
+    { TEXT("watch"), "watch=off", "watch=off", "watch", false, "the first that says anything of watch" },
+    { TEXT("watch=60"), "watch=7", "watch=off", "watch=60", false, "the first one's seconds" },
+    { TEXT("watch"), "watch=7", "watch=60", "watch", false, "watch without seconds takes nobody else's" },
+    { TEXT("gpus=own,bind=numa,nic=auto"), "gpus=auto", "bind=off", "gpus=own,bind=numa,nic=auto", false,
       "where a task goes: all from the first" },
-    { TEXT("bind=cores"), "gpus=auto", "nic=off,bind=off", "gpus=auto,bind=cores,nic=off", USER,
+    { TEXT("bind=cores"), "gpus=auto", "nic=off,bind=off", "gpus=auto,bind=cores,nic=off", false,
       "where a task goes: each from another" },
-    { TEXT(""), "-", "off,bind=off,gpus=own,nic=auto", "gpus=own,bind=off,nic=auto", USER,
-      "where the tasks of those who ask go" },
 };
 
 static const struct rc_options *source(const char *text, struct parsed *parsed)
@@ -214,7 +205,7 @@ UNIT_ROWS(combines, "option combines", combined)
     const struct rc_options *sources[3] = {
         source(row->input.p, &parsed[0]),
         source(row->environment, &parsed[1]),
-        source(row->administrator, &parsed[2]),
+        source(row->site, &parsed[2]),
     };
 
     /* a source that is not there, and one that was not given, are the same */
@@ -223,11 +214,10 @@ UNIT_ROWS(combines, "option combines", combined)
 
         assert_int_equal(all.given, expected != NULL);
         if (expected) {
-            assert_int_equal(all.by_user, row->by != SITE);
             assert_int_equal(all.mode, expected->mode);
             assert_int_equal(all.order, expected->order);
             assert_int_equal(all.nproc, expected->nproc);
-            assert_int_equal(all.addr_by_user, (row->by & ADDR) != 0);
+            assert_int_equal(all.addr_by_user, row->addr_by_user);
             assert_true(all.addr && expected->addr ? !strcmp(all.addr, expected->addr) : all.addr == expected->addr);
             assert_int_equal(all.watch, expected->watch);
             assert_int_equal(all.watch_seconds, expected->watch_seconds);
@@ -241,18 +231,16 @@ UNIT_ROWS(combines, "option combines", combined)
     }
 }
 
-/* same, too, comes from the first that has it; a site has to ask for it. */
 static const struct {
     struct rc_str input; /* --ddp */
     const char *environment;
-    const char *administrator;
+    const char *site;
     enum rc_check same;
     const char *why;
 } sames[] = {
-    { TEXT(""), "-", "-", RC_CHECK_WARN, "a user asks for rollcall" },
-    { TEXT("-"), "auto", "-", RC_CHECK_WARN, "in the environment" },
-    { TEXT("-"), "-", "auto", RC_CHECK_OFF, "a site's nodes are not compared" },
-    { TEXT("-"), "-", "same=warn", RC_CHECK_WARN, "but where the site asks for it" },
+    { TEXT(""), "-", "-", RC_CHECK_WARN, "the default" },
+    { TEXT("-"), "auto", "-", RC_CHECK_WARN, "the default in the environment" },
+    { TEXT(""), "-", "same=off", RC_CHECK_OFF, "the site's" },
     { TEXT("same=stop"), "same=off", "same=warn", RC_CHECK_STOP, "the first of three" },
     { TEXT("watch"), "same=off", "same=warn", RC_CHECK_OFF, "the environment's" },
     { TEXT("check=warn"), "-", "same=stop", RC_CHECK_STOP, "check= is another key" },
@@ -262,7 +250,52 @@ UNIT_ROWS(combines_sames, "same= of", sames)
 {
     struct parsed parsed[3];
     struct rc_options all = rc_options_combine(source(row->input.p, &parsed[0]), source(row->environment, &parsed[1]),
-                                               source(row->administrator, &parsed[2]));
+                                               source(row->site, &parsed[2]));
 
     assert_int_equal(rc_options_same(&all), row->same);
+}
+
+/* The words of plugstack.conf's line, one after the other. */
+static const struct {
+    struct rc_str input;
+    enum rc_message_id wrong; /* of the last word; RC_MESSAGE_COUNT: none */
+    const char *expected;
+    const char *why;
+} words[] = {
+    { TEXT("addr=-ib port=23000-23999"), RC_MESSAGE_COUNT, "addr=-ib,port=23000-23999", "a key a word" },
+    { TEXT("addr=-ib,same=stop watch"), RC_MESSAGE_COUNT, "addr=-ib,same=stop,watch", "several keys in a word" },
+    { TEXT("auto"), RC201, "", "a mode" },
+    { TEXT("same=stop worker,addr=-ib"), RC201, "same=stop", "a mode before a key" },
+    { TEXT("addr=-ib,launcher"), RC201, "", "a mode behind a key" },
+    { TEXT("off,addr=-ib"), RC201, "", "off with a key" },
+    { TEXT("default=auto"), RC201, "", "default=" },
+    { TEXT("default=off,addr=-ib"), RC201, "", "default= with a key" },
+    { TEXT("same=stop same=warn"), RC203, "same=stop", "a key in two words" },
+    { TEXT("same=stop port=80"), RC202, "same=stop", "a wrong value" },
+};
+
+UNIT_ROWS(adds_words, "a line of plugstack.conf:", words)
+{
+    struct parsed expected;
+    UNIT_ARENA(arena, 1024);
+    struct rc_options site = { .given = false };
+    struct rc_str rest = row->input;
+
+    parse(rc_str(row->expected), &expected);
+    while (rest.p) {
+        struct rc_messages messages = { .arena = &arena };
+        struct rc_str word = rc_str_split(rest, ' ', &rest);
+        enum rc_message_id wrong = rest.p ? RC_MESSAGE_COUNT : row->wrong;
+
+        assert_int_equal(rc_options_add(word, "plugstack.conf", &site, &messages), wrong == RC_MESSAGE_COUNT);
+        assert_int_equal(messages.count, wrong != RC_MESSAGE_COUNT);
+        if (messages.count)
+            assert_int_equal(messages.list[0].id, wrong);
+    }
+    assert_int_equal(site.same, expected.options.same);
+    assert_int_equal(site.watch, expected.options.watch);
+    assert_int_equal(site.port_last, expected.options.port_last);
+    assert_true(site.addr && expected.options.addr ? !strcmp(site.addr, expected.options.addr)
+                                                   : site.addr == expected.options.addr);
+    assert_false(site.given || site.mode_given);
 }

@@ -90,7 +90,6 @@ static void be_planned(const struct row *row, struct rc_context context)
     unit_words(row->env, env, UNIT_COUNT(env));
     unit_words(row->input.p, argv, UNIT_COUNT(argv));
     assert_true(rc_options_parse(rc_str(row->options), "--ddp", &options, &messages));
-    options.by_user = context.options.by_user;
     context.options = options;
     rc_resolve(&context, &result);
     expect(&result, row->expected);
@@ -373,7 +372,7 @@ static const struct row asked_for[] = {
 
 UNIT_ROWS(answers_wish, "who asks for it hears that there is no task for", asked_for)
 {
-    be_planned(row, (struct rc_context){ .here = &not_installed, .options.by_user = true });
+    be_planned(row, (struct rc_context){ .here = &not_installed });
 }
 
 static const struct {

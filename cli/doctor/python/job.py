@@ -101,8 +101,7 @@ class Job:
         self.function = None   # that is read
         self.folder = None     # that the script has changed to
         self.behind_exec = []     # (srun or mpirun, line) of rollcall exec -- srun ...
-        self.has_default = plugin == "default"  # the plugin acts on steps that nobody has asked it for
-        self.has_option = plugin != "absent"    # srun has --ddp, as far as that is known
+        self.has_option = plugin != "absent"  # srun has --ddp, as far as that is known
 
     def line_of(self, option):
         """The line of the first directive with an option, or None."""

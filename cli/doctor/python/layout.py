@@ -38,8 +38,7 @@ def torchrun_numbers(step):
     launch, layout, several = step.launch, step.layout, step.srun_nodes
     if launch.kind not in ("torchrun", "launch") or step.srun is None:
         return
-    is_told = step.has_rollcall or step.job.has_default or any(
-        name.startswith("PET_") for name, _, _ in step.job.exports)
+    is_told = step.has_rollcall or any(name.startswith("PET_") for name, _, _ in step.job.exports)
     if several and "standalone" in launch.options:
         step.say("D513", "torchrun --standalone on %d nodes" % several, step.cure(without=("standalone",)))
     elif several and "nnodes" not in launch.options and not is_told and not launch.unknown and not step.srun_tasks:

@@ -143,7 +143,7 @@ def needs_rank(program):
 def is_given(job, step):
     """Whether anything in the job may set the variables for its tasks."""
     options, launch = step.layout.options, step.launch
-    if step.srun is not None and ({"ddp", "task-prolog", "prolog", "multi-prog"} & set(options) or job.has_default):
+    if step.srun is not None and {"ddp", "task-prolog", "prolog", "multi-prog"} & set(options):
         return True
     return "rollcall" in launch.wrappers or "RANK=" in options.get("export", "") or \
         any(SETS.search(line) for line in launch.typed + [line for line, _ in job.lines + job.inner]) or \
