@@ -131,8 +131,9 @@ static char **program_environment(enum rc_program_kind kind, const char *const *
 }
 
 /* So often it looks whether the program has ended and left its output open to others. For END_MS it waits for the end
- * of one that it has killed: with 60 processes on two cores that took more than 100 ms. */
-enum { LOOK_MS = 100, END_MS = 2000 };
+ * of one that it has killed: with 60 processes on two cores that took more than 100 ms. PMIx_Finalize takes up to 2 s.
+ * rollcall-pmix ends BEYOND_MS after its caller's deadline if it cannot see that nobody reads its output any more. */
+enum { LOOK_MS = 100, END_MS = 2500, BEYOND_MS = 1000 };
 
 static void close_end(int *end)
 {
@@ -173,8 +174,10 @@ int rc_program_signals(posix_spawnattr_t *attributes, short more)
     return error;
 }
 
+enum { DEADLINE_SIZE = sizeof("4294967295") };
+
 /* Builds argv of the program. The strings are borrowed. NULL without memory. */
-static char **make_arguments(const struct rc_program *program)
+static char **make_arguments(const struct rc_program *program, char deadline[DEADLINE_SIZE])
 {
     size_t count = 0;
     size_t used = 0;
@@ -182,7 +185,7 @@ static char **make_arguments(const struct rc_program *program)
 
     while (program->more && program->more[count])
         count++;
-    argv = malloc((count + 3) * sizeof(*argv));
+    argv = malloc((count + 4) * sizeof(*argv));
     if (!argv)
         return NULL;
     argv[used++] = (char *)(uintptr_t)rc_str_base_name(rc_str(program->path)).p;
@@ -190,13 +193,18 @@ static char **make_arguments(const struct rc_program *program)
         argv[used++] = (char *)(uintptr_t)program->argument;
     for (size_t i = 0; program->argument && i < count; i++)
         argv[used++] = (char *)(uintptr_t)program->more[i];
+    if (program->kind == RC_PROGRAM_PMIX) {
+        snprintf(deadline, DEADLINE_SIZE, "%u", program->milliseconds + BEYOND_MS);
+        argv[used++] = deadline;
+    }
     argv[used] = NULL;
     return argv;
 }
 
 static int spawn_child(const struct rc_program *program, int in, int out, pid_t *child)
 {
-    char **argv = make_arguments(program);
+    char deadline[DEADLINE_SIZE];
+    char **argv = make_arguments(program, deadline);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     char **env = program_environment(program->kind, program->env);
@@ -314,7 +322,9 @@ ssize_t rc_program_run(const struct rc_program *program, char *output, size_t si
     close_end(&out[0]);
     /* the child closes its output when it ends, or just before; if it could not be read, it is killed at once */
     if (!error && !has_reaped(child, n < 0 ? 0 : deadline, status)) {
-        kill(child, SIGKILL);
+        /* Slurm ends a step whose PMIx client is killed; this one ends because nobody reads its output */
+        if (program->kind != RC_PROGRAM_PMIX)
+            kill(child, SIGKILL);
         /* one that waits for a device does not end by that: it is left to init */
         has_reaped(child, rc_milliseconds() + END_MS, status);
         if (n >= 0)

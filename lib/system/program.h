@@ -36,7 +36,7 @@ struct rc_program {
     bool with_errors;        /* its standard error is part of the output */
     const char *const *env;  /* its environment, but for what `kind` leaves out */
     struct rc_str input;     /* its standard input; what a pipe holds at once, 64 KiB */
-    uint32_t milliseconds;   /* after this time it is killed */
+    uint32_t milliseconds;   /* after this time it is killed; rollcall-pmix gets it as its last argument, and is left */
     int *kept; /* NULL, or where the descriptor goes that it sends over its standard input, which is a socket
                   then (above); -1 where it sends none */
 };

@@ -6,27 +6,34 @@
  *   rollcall-pmix get   asks where
  *   rollcall-pmix put-store, get-store   the same for the store server of its tasks
  *
- * A program of its own, because PMIx must not stay connected in an application (Slurm ends a step in which a connected
- * process ends without a word), keeps a thread, and reads whatever plugins it finds: none of that belongs into the
- * process that becomes the user's. PMIx_Init, a question, PMIx_Finalize. The bare connection is handed on to who asks
- * (below).
+ * A second argument is the number of milliseconds after which the session ends. A program of its own, because PMIx must
+ * not stay connected in an application, keeps a thread, and reads whatever plugins it finds. PMIx_Init, a question,
+ * PMIx_Finalize. The bare connection is handed on to who asks (below). Prints lines NAME=VALUE, all of them or one that
+ * says what failed, and ends with 0 or 1.
  *
- * Prints lines NAME=VALUE, all of them or one that says what failed, and ends with 0 or 1. It may not take longer than
- * DEADLINE seconds: a server that hangs ends it by SIGALRM, a caller that does not want to wait so long by SIGKILL.
+ * Slurm kills the step of a PMIx client that disconnects without PMIx_Finalize (src/plugins/mpi/pmix/
+ * pmixp_client_v2.c, _errhandler), so nothing may end this process before: its caller does not kill it, and signals
+ * are blocked. A wait ends at the deadline, with a signal that would end the process, or when the caller closes its
+ * end of standard output. PMIx_Finalize waits 2 s at most (openpmix 4.2.2 and 5.0.7 src/client/pmix_client.c,
+ * fin_timeout); a server that has hung reads its message later. PMIx_Init waits as long as the server hangs; the caller
+ * does not.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pmix.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "launcher/layout.h"
+#include "system/node.h"
 #include "system/program.h"
 
 /* Prints "failed=KIND WHAT: WHY" (lib/launcher/pmix.c has the kinds). Returns -1. */
@@ -46,8 +53,8 @@ static int fail(const char *kind, const char *what, const char *why)
 
 static struct {
     pmix_status_t (*init)(pmix_proc_t *proc, pmix_info_t *info, size_t count);
-    pmix_status_t (*get)(const pmix_proc_t *proc, const char *key, const pmix_info_t *info, size_t count,
-                         pmix_value_t **value);
+    pmix_status_t (*get_nb)(const pmix_proc_t *proc, const char *key, const pmix_info_t *info, size_t count,
+                            pmix_value_cbfunc_t function, void *more);
     pmix_status_t (*put)(pmix_scope_t scope, const char *key, pmix_value_t *value);
     pmix_status_t (*commit)(void);
     pmix_status_t (*finalize)(const pmix_info_t *info, size_t count);
@@ -80,7 +87,7 @@ static int open_library(void)
 
     if (!handle)
         return fail("library", behind_name(dlerror()), "");
-    if (find_symbol(handle, "PMIx_Init", &pmix.init) < 0 || find_symbol(handle, "PMIx_Get", &pmix.get) < 0 ||
+    if (find_symbol(handle, "PMIx_Init", &pmix.init) < 0 || find_symbol(handle, "PMIx_Get_nb", &pmix.get_nb) < 0 ||
         find_symbol(handle, "PMIx_Put", &pmix.put) < 0 || find_symbol(handle, "PMIx_Commit", &pmix.commit) < 0 ||
         find_symbol(handle, "PMIx_Finalize", &pmix.finalize) < 0 ||
         find_symbol(handle, "PMIx_Error_string", &pmix.error_string) < 0)
@@ -88,17 +95,93 @@ static int open_library(void)
     return 0;
 }
 
+/* The end of the session. */
+
+enum { DEADLINE_MS = 10000 };
+
+static int64_t deadline;
+static int signals = -1;  /* a signalfd of those that would end the process */
+static int answered = -1; /* an eventfd: take_value() has been called */
+static bool is_over;
+
+/* Before PMIx_Init, whose threads inherit the mask. */
+static int prepare_end(int64_t milliseconds)
+{
+    sigset_t all;
+
+    deadline = rc_milliseconds() + milliseconds;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    /* what else is blocked has no effect on a program that is not a daemon */
+    sigemptyset(&all);
+    sigaddset(&all, SIGINT);
+    sigaddset(&all, SIGTERM);
+    sigaddset(&all, SIGHUP);
+    sigaddset(&all, SIGQUIT);
+    signals = signalfd(-1, &all, SFD_CLOEXEC);
+    answered = eventfd(0, EFD_CLOEXEC);
+    return signals < 0 || answered < 0 ? fail("program", strerror(errno), "") : 0;
+}
+
+/* Waits for take_value(), until then at most. False too when the session is over. */
+static bool is_answered(int64_t until)
+{
+    struct pollfd p[] = { { answered, POLLIN, 0 }, { signals, POLLIN, 0 }, { STDOUT_FILENO, 0, 0 } };
+    uint64_t count;
+
+    while (!is_over) {
+        int64_t now = rc_milliseconds();
+        int ready = poll(p, 3, now < until ? (int)((until < deadline ? until : deadline) - now) : 0);
+
+        if (ready > 0 && p[0].revents)
+            return read(answered, &count, sizeof(count)) == sizeof(count);
+        is_over = (ready > 0 && (p[1].revents || p[2].revents)) || rc_milliseconds() >= deadline;
+        if (ready == 0)
+            break;
+    }
+    return false;
+}
+
+/* What the server has answered last. */
+static struct {
+    pmix_status_t status;
+    bool is_number;
+    uint32_t number;
+    char *text; /* is not freed: this process ends soon */
+} answer;
+
+/* In a thread of libpmix, which frees the value afterwards. */
+static void take_value(pmix_status_t status, pmix_value_t *value, void *more)
+{
+    const uint64_t one = 1;
+
+    (void)more;
+    answer.status = status;
+    if (status == PMIX_SUCCESS && value && value->type == PMIX_STRING && value->data.string)
+        answer.text = strdup(value->data.string);
+    answer.is_number = status == PMIX_SUCCESS && value && (value->type == PMIX_UINT32 || value->type == PMIX_UINT16);
+    if (answer.is_number)
+        answer.number = value->type == PMIX_UINT32 ? value->data.uint32 : value->data.uint16;
+    (void)!write(answered, &one, sizeof(one));
+}
+
 static pmix_proc_t self; /* this task */
 
-/* The value of a key, which is not freed: this process ends soon. NULL where there is none, *status says why. */
-static const pmix_value_t *find_value(pmix_rank_t rank, const char *key, pmix_status_t *status)
+/* Asks for the value of a key, which is in `answer` then. `key` has to stay. */
+static bool find_value(pmix_rank_t rank, const char *key)
 {
     pmix_proc_t proc = self;
-    pmix_value_t *value = NULL;
+    pmix_status_t status;
 
     proc.rank = rank;
-    *status = pmix.get(&proc, key, NULL, 0, &value);
-    return *status == PMIX_SUCCESS ? value : NULL;
+    answer.text = NULL;
+    answer.is_number = false;
+    status = pmix.get_nb(&proc, key, NULL, 0, take_value, NULL);
+    if (status != PMIX_SUCCESS)
+        answer.status = status;
+    else if (!is_answered(deadline))
+        answer.status = PMIX_ERR_TIMEOUT;
+    return answer.status == PMIX_SUCCESS;
 }
 
 /* fail() for a key of a rank, or of the job. */
@@ -177,28 +260,21 @@ struct layout {
 
 static int get_number(pmix_rank_t rank, const char *key, uint32_t *number)
 {
-    pmix_status_t status;
-    const pmix_value_t *value = find_value(rank, key, &status);
-
-    if (!value)
-        return fail_key(key, rank, pmix.error_string(status));
-    if (value->type == PMIX_UINT32)
-        *number = value->data.uint32;
-    else if (value->type == PMIX_UINT16)
-        *number = value->data.uint16;
-    else
+    if (!find_value(rank, key))
+        return fail_key(key, rank, pmix.error_string(answer.status));
+    if (!answer.is_number)
         return fail_key(key, rank, "is no number");
+    *number = answer.number;
     return 0;
 }
 
 static const char *get_text(pmix_rank_t rank, const char *key)
 {
-    pmix_status_t status;
-    const pmix_value_t *value = find_value(rank, key, &status);
+    bool found = find_value(rank, key);
 
-    if (value && value->type == PMIX_STRING && value->data.string && !strpbrk(value->data.string, "\r\n"))
-        return value->data.string;
-    fail_key(key, rank, value ? "is no text" : pmix.error_string(status));
+    if (found && answer.text && !strpbrk(answer.text, "\r\n"))
+        return answer.text;
+    fail_key(key, rank, found ? "is no text" : pmix.error_string(answer.status));
     return NULL;
 }
 
@@ -206,12 +282,11 @@ static const char *get_text(pmix_rank_t rank, const char *key)
  * (measured). */
 static int find_nodes(struct layout *layout)
 {
-    pmix_status_t status;
     bool by_name = false;
     uint32_t node = 0;
 
     for (uint32_t rank = 0; rank < layout->size && !by_name; rank++)
-        by_name = !find_value(rank, PMIX_NODEID, &status);
+        by_name = !find_value(rank, PMIX_NODEID);
     for (uint32_t rank = 0; rank < layout->size; rank++) {
         struct place place = { .id = 0, .host = "" };
         uint32_t left = layout->nodes;
@@ -307,43 +382,27 @@ static int put_endpoint(const char *key)
     return status == PMIX_SUCCESS ? 0 : fail("server", "PMIx_Put", pmix.error_string(status));
 }
 
-/* Prints what rank 0 has put there, as "endpoint=TEXT", as soon as it has: until then it asks again and again, and
- * blocks where the server does (PMIx 4 without end, 5 not at all: measured). The process's own deadline ends it. */
+/* Prints what rank 0 has put there, as "endpoint=TEXT", as soon as it has. Before, PMIx 4 does not answer, and 5 answers
+ * at once that there is nothing (measured). */
 static int print_endpoint(const char *key)
 {
-    for (int pause = PAUSE_FIRST_MS;; pause = 2 * pause < PAUSE_LAST_MS ? 2 * pause : PAUSE_LAST_MS) {
-        const struct timespec time = { .tv_nsec = pause * 1000000L };
-        pmix_status_t status;
-        const pmix_value_t *value = find_value(0, key, &status);
+    for (int pause = PAUSE_FIRST_MS; !is_over; pause = 2 * pause < PAUSE_LAST_MS ? 2 * pause : PAUSE_LAST_MS) {
+        bool found = find_value(0, key);
 
-        if (value && value->type == PMIX_STRING && value->data.string) {
-            printf("endpoint=%s\n", value->data.string);
+        if (found && answer.text) {
+            printf("endpoint=%s\n", answer.text);
             return 0;
         }
         /* not there yet, by two names */
-        if (status != PMIX_ERR_NOT_FOUND && status != PMIX_ERR_TIMEOUT)
-            return fail_key(key, 0, value ? "is no text" : pmix.error_string(status));
-        nanosleep(&time, NULL);
+        if (answer.status != PMIX_ERR_NOT_FOUND && answer.status != PMIX_ERR_TIMEOUT)
+            return fail_key(key, 0, found ? "is no text" : pmix.error_string(answer.status));
+        is_answered(rc_milliseconds() + pause);
     }
+    return fail_key(key, 0, "is not there by the deadline");
 }
-
-/* Seconds; the caller waits a little longer, or less. */
-enum { DEADLINE = 10, DEADLINE_OF_ENDPOINT = 600 };
 
 #define KEY_OF_SERVER "rollcall.server"
 #define KEY_OF_STORE  "rollcall.store"
-
-/* Whatever the launcher left ignored or blocked. */
-static void set_deadline(unsigned seconds)
-{
-    sigset_t alarms;
-
-    signal(SIGALRM, SIG_DFL);
-    sigemptyset(&alarms);
-    sigaddset(&alarms, SIGALRM);
-    sigprocmask(SIG_UNBLOCK, &alarms, NULL);
-    alarm(seconds);
-}
 
 static const struct verb {
     const char *name;
@@ -361,20 +420,18 @@ int main(int argc, char **argv)
 {
     const struct verb *verb = verbs;
     const struct verb *end = verbs + sizeof(verbs) / sizeof(*verbs);
+    uint32_t milliseconds = DEADLINE_MS;
     pmix_status_t status;
     int connection;
-    int answer;
+    int result;
 
-    while (verb < end && (argc != 2 || strcmp(argv[1], verb->name) != 0))
+    while (verb < end && (argc < 2 || strcmp(argv[1], verb->name) != 0))
         verb++;
-    if (verb == end) {
-        fputs("usage: rollcall-pmix job|put|get|put-store|get-store (rollcall's own; see rollcall --help)\n", stderr);
+    if (verb == end || argc > 3 || (argc == 3 && !rc_parse_u32(rc_str(argv[2]), INT32_MAX, &milliseconds))) {
+        fputs("usage: rollcall-pmix job|put|get|put-store|get-store [MILLISECONDS] (see rollcall --help)\n", stderr);
         return 2;
     }
-    /* the answer is of no use once the caller is gone */
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    set_deadline(verb->key ? DEADLINE_OF_ENDPOINT : DEADLINE);
-    if (open_library() < 0)
+    if (prepare_end(milliseconds) < 0 || open_library() < 0)
         return 1;
     note_descriptors();
     status = pmix.init(&self, NULL, 0);
@@ -383,10 +440,10 @@ int main(int argc, char **argv)
         return 1;
     }
     connection = copy_connection();
-    answer = verb->answer(verb->key);
+    result = verb->answer(verb->key);
     pmix.finalize(NULL, 0);
     /* standard input is a socket of who asks (system/program.h, kept); else the connection ends with this program */
     if (connection >= 0)
         rc_descriptor_send(STDIN_FILENO, connection);
-    return answer < 0 || fflush(stdout) != 0;
+    return result < 0 || fflush(stdout) != 0;
 }

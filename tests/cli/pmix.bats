@@ -139,9 +139,33 @@ PYTHON
     [ $((SECONDS - started)) -le 40 ]
 }
 
-@test "a program that never ends is ended" {
-    asked 'exec sleep 60'
+# Slurm ends a step whose PMIx client is killed.
+@test "rollcall-pmix does not end -> the task does not wait for it, and does not kill it" {
+    asked "echo \$\$ > $tree/pid; exec sleep 60"
     started=$SECONDS
     fails_with 1 "RC120: the PMIx server does not answer: 'no answer within 10 s'" run_task exec -- true
     [ $((SECONDS - started)) -le 40 ]
+    kill "$(cat "$tree/pid")"
+}
+
+@test "the real program: the server hangs -> it goes on waiting, and ends with the server's connection" {
+    cp "$prefix/libexec/rollcall/rollcall-pmix" "$asker"
+    python3 - "$asker" <<'PYTHON'
+import os, signal, socket, subprocess, sys, time
+
+listener = socket.create_server(("127.0.0.1", 0))
+uri = "slurm.pmix.1.0.0;tcp4://127.0.0.1:%d" % listener.getsockname()[1]
+env = {"PATH": os.environ["PATH"], "PMIX_NAMESPACE": "slurm.pmix.1.0", "PMIX_RANK": "0", "PMIX_SECURITY_MODE": "native",
+       **{"PMIX_SERVER_URI" + version: uri for version in ("2", "21", "3", "4", "41")}}
+asker = subprocess.Popen([sys.argv[1], "get", "100"], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+connection = listener.accept()[0]
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGALRM, signal.SIGUSR1):
+    asker.send_signal(number)
+asker.stdout.close()
+time.sleep(1)
+assert asker.poll() is None
+listener.close()
+connection.close()
+assert asker.wait(60) == 1
+PYTHON
 }

@@ -71,7 +71,7 @@ static void say(const char *text)
     fflush(stdout);
 }
 
-static int behave(const char *how)
+static int behave(const char *how, const char *deadline)
 {
     char buffer[4096];
     ssize_t n;
@@ -102,6 +102,13 @@ static int behave(const char *how)
         say("word");
         close(STDOUT_FILENO);
         pause();
+    }
+    if (!strcmp(how, "hang until nobody reads")) {
+        struct pollfd out = { .fd = STDOUT_FILENO };
+
+        say(deadline);
+        poll(&out, 1, LONG);
+        return out.revents & POLLERR ? 7 : 1;
     }
     if (!strcmp(how, "stop"))
         raise(SIGSTOP);
@@ -199,6 +206,21 @@ UNIT_ROWS(behaves, "a program:", runs)
         assert_true(WIFEXITED(status));
         assert_int_equal(WEXITSTATUS(status), row->exit_status);
     }
+}
+
+/* Slurm ends a step whose PMIx client is killed. */
+UNIT_TEST(check_pmix, "rollcall-pmix: no caller kills it, and it sees when nobody reads its output")
+{
+    struct rc_program what = program("hang until nobody reads");
+    char output[SMALL];
+    int status;
+
+    what.kind = RC_PROGRAM_PMIX;
+    what.milliseconds = SHORT;
+    assert_int_equal(run(&what, output, sizeof(output), &status), -ETIMEDOUT);
+    assert_string_equal(output, "1200");
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 7);
 }
 
 UNIT_TEST(check_kept, "a descriptor that it sends")
@@ -445,8 +467,8 @@ static void close_inherited(void)
 
 int main(int argc, char **argv)
 {
-    if (argc == 2)
-        return behave(argv[1]);
+    if (argc == 2 || argc == 3)
+        return behave(argv[1], argv[2]);
     close_inherited();
     return unit_run();
 }

@@ -1,0 +1,140 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# pmix.bats - srun --mpi=pmix: Slurm ends a step whose PMIx client disconnects without PMIx_Finalize, and rollcall-pmix
+# never does.
+
+load helpers
+load faults
+
+cluster=(--nodes 3 --cpus 4 --mpi pmix)
+
+setup()
+{
+    [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
+    export PYTHONPATH=$ROLLCALL_PREFIX/share/rollcall/python marks=$shared/$BATS_TEST_NUMBER
+    mkdir -p "$marks"
+}
+
+# others COUNT COMMAND: rank 0 does not start COMMAND, but waits until so many others have run it
+others()
+{
+    attempt 60 srun --mpi=pmix -N2 --ntasks-per-node=2 sh -c 'if [ "$SLURM_PROCID" = 0 ]; then
+        until [ "$(ls "$marks" | grep -c ^done)" = "$1" ]; do sleep 0.1; done
+    else
+        '"$2"'
+        echo "done $SLURM_PROCID"
+        : > "$marks/done.$SLURM_PROCID"
+    fi' sh "$1"
+}
+
+# all_done COUNT: so many have, and nothing of rollcall's is left
+all_done()
+{
+    [ "$(grep -c '^done ' "$out")" = "$1" ] || explain "not $1 tasks have ended" || return 1
+    unsaid 'aborted' || return 1
+    nothing_remains
+}
+
+# bats test_tags=series
+@test "rollcall exec: rank 0 never comes -> the others run at the deadline, and the step ends with status 0" {
+    others 3 'rollcall exec --ddp=deadline=2 -- sh -c "echo port \$RANK \$MASTER_PORT"'
+    succeeded
+    [ "$(grep '^port ' "$out" | cut -d' ' -f3 | sort -u | wc -l)" = 1 ] || explain "not one port"
+    said 'RC611: .*: PMIx: no answer by the deadline; '
+    all_done 3
+}
+
+# in the background of a call that waits for rank 0: a thread that calls act() when rollcall-pmix is connected
+call='
+import os, rollcall, signal, sys, threading, time
+def helper():
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            name, rest = open("/proc/%s/stat" % pid).read().split("(")[1].split(")")
+        except OSError:
+            continue
+        if name == "rollcall-pmix" and rest.split()[1] == str(os.getpid()) and rest.split()[0] != "Z":
+            sockets = 0
+            for fd in os.listdir("/proc/%s/fd" % pid):
+                sockets += os.readlink("/proc/%s/fd/%s" % (pid, fd)).startswith("socket:")
+            if sockets:
+                return int(pid)
+def stepd():
+    pid = os.getppid()
+    while open("/proc/%d/comm" % pid).read().strip() != "slurmstepd":
+        pid = int(open("/proc/%d/stat" % pid).read().rpartition(")")[2].split()[1])
+    return pid
+def run(act):
+    while True:
+        try:
+            pid = helper()
+        except OSError:
+            pid = None
+        if pid:
+            return act(pid)
+        time.sleep(0.05)
+def wait(seconds, act=lambda pid: None):
+    thread = threading.Thread(target=run, args=(act,))
+    thread.start()
+    try:
+        rollcall.broadcast("x", timeout=seconds)
+    except rollcall.Error as error:
+        os.write(1, b"%s\n" % str(error).encode())
+    thread.join()
+'
+
+# bats test_tags=series
+@test "the library: rank 0 never calls -> Timeout, and the step goes on" {
+    export call
+    others 3 'python -c "$call
+wait(2)"'
+    succeeded
+    [ "$(grep -c '^RC617: rank [1-3]: rollcall_broadcast("x"): rank 0 has not called it' "$out")" = 3 ] || explain "not three"
+    all_done 3
+}
+
+# bats test_tags=all
+@test "rollcall show: rank 0's node never comes -> each node prints its tasks, and the step goes on" {
+    others 3 'rollcall show'
+    succeeded
+    said '^others did not answer, or print their own|^[12] of them'
+    all_done 3
+}
+
+# bats test_tags=series
+@test "rollcall-pmix gets SIGTERM, SIGINT, SIGHUP or SIGUSR1 -> it disconnects, or goes on" {
+    export call
+    others 3 'python -c "$call
+wait(4, lambda pid: [os.kill(pid, s) for s in (signal.SIGUSR1, signal.SIGALRM, (0, signal.SIGTERM, signal.SIGINT,
+    signal.SIGHUP)[int(os.environ[\"SLURM_PROCID\"])])])"'
+    succeeded
+    all_done 3
+}
+
+# bats test_tags=series
+@test "the caller of rollcall-pmix is killed -> its node's other task lives" {
+    export call
+    others 2 'python -c "$call
+def end(pid):
+    if os.environ[\"SLURM_PROCID\"] == \"3\":
+        os.kill(os.getpid(), signal.SIGKILL)
+wait(5, end)" || [ "$SLURM_PROCID" != 3 ] || exit 0'
+    succeeded
+    all_done 2
+}
+
+# bats test_tags=series
+@test "the PMIx server hangs, before or while it is asked -> the call ends, and the step goes on when it answers again" {
+    export call
+    for when in '(os.kill(stepd(), signal.SIGSTOP), wait(1))' 'wait(2, lambda pid: os.kill(stepd(), signal.SIGSTOP))'; do
+        rm -f "$marks"/*
+        export when
+        others 3 '[ "$SLURM_PROCID" != 3 ] || python -c "$call
+$when
+os.kill(stepd(), signal.SIGCONT)
+time.sleep(1)"'
+        succeeded
+        [ "$(grep -c '^RC6[0-9]*: rank 3: ' "$out")" = 1 ] || explain "the call has not failed"
+        all_done 3
+    done
+}
