@@ -61,6 +61,7 @@ static bool may_meet(const struct rc_result *result)
 static bool is_wanted(const struct rc_context *context, const struct rc_result *result, const char **why)
 {
     const struct rc_options *options = &context->options;
+    const char *unreached;
 
     *why = NULL;
     if (options->exchange == RC_EXCHANGE_OFF || result->stamped ||
@@ -85,6 +86,8 @@ static bool is_wanted(const struct rc_context *context, const struct rc_result *
         *why = options->exchange == RC_EXCHANGE_PMIX ? "with order=node the nodes do not know where RANK 0 is" : NULL;
     else if (!may_meet(result))
         *why = options->exchange == RC_EXCHANGE_PMIX ? "several nodes can meet under srun --mpi=pmix alone" : NULL;
+    else if ((unreached = rc_pmix_server_unreached(&result->facts)))
+        *why = options->exchange == RC_EXCHANGE_PMIX ? unreached : NULL;
     else
         return true;
     return false;

@@ -231,6 +231,9 @@ void cli_together_head(const struct rc_result *result, enum cli_part part, size_
 {
     static const char slurm[] = "nodes meet, and one prints for all,\n"
                                 "with srun --mpi=pmix or srun --ddp (rollcall exec needs neither)";
+    static const char pmix[] = "nodes meet, and one prints for all,\n"
+                               "with srun --ddp, or if the step begins at the job's first node";
+    const char *cure = rc_pmix_server_is_own(result) ? pmix : slurm;
     bool has_cure = result->launcher->pmix_server == RC_PMIX_SERVER_SLURM;
     uint32_t world = cli_fact(result, RC_WORLD_SIZE);
     uint32_t nodes = cli_fact(result, RC_NNODES);
@@ -243,7 +246,7 @@ void cli_together_head(const struct rc_result *result, enum cli_part part, size_
     if (part == CLI_PART_NODE && count == cli_fact(result, RC_LOCAL_WORLD_SIZE)) {
         printf(count == 1 ? "here is the one" : "here are the %zu", count);
         printf(" of %s; each node prints its own: %s\n", rc_node_name(name),
-               has_cure ? slurm : "only tasks of srun meet across nodes");
+               has_cure ? cure : "only tasks of srun meet across nodes");
     } else if (count < world) {
         printf("%zu of them %s here; the others did not answer, or print their own\n", count,
                count == 1 ? "is" : "are");

@@ -89,7 +89,8 @@ static enum rc_transport choose_transport(const struct rc_result *result, const 
     if (options->exchange != RC_EXCHANGE_PMIX && !is_het(result) &&
         rc_endpoint_of_srun(&result->env, endpoint, &step, arena) && rc_str_is(step, result->facts.run_id))
         return RC_TRANSPORT_SRUN;
-    if (options->exchange != RC_EXCHANGE_SRUN && rc_slurmpmix_step(&result->env).p)
+    if (options->exchange != RC_EXCHANGE_SRUN && rc_slurmpmix_step(&result->env).p &&
+        (is_het(result) || !rc_pmix_server_unreached(&result->facts)))
         return RC_TRANSPORT_PMIX;
     return RC_TRANSPORT_NONE;
 }
@@ -136,8 +137,10 @@ static bool meet_nobody(const struct rc_context *context, struct rc_result *resu
 
 static void miss_nodes(const struct rc_options *options, const struct rc_result *result)
 {
+    const char *unreached = rc_slurmpmix_step(&result->env).p ? rc_pmix_server_unreached(&result->facts) : NULL;
+
     if (options->exchange == RC_EXCHANGE_PMIX)
-        rc_outcome_miss(&shared->outcome, "the step has no PMIx server (srun --mpi=pmix)");
+        rc_outcome_miss(&shared->outcome, unreached ? unreached : "the step has no PMIx server (srun --mpi=pmix)");
     else if (options->exchange == RC_EXCHANGE_SRUN)
         rc_outcome_miss(&shared->outcome, "there is no rendezvous server beside srun");
     else if (!is_het(result))

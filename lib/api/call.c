@@ -295,10 +295,9 @@ static int settle_errand(struct rc_call *call, struct errand *errand, uint32_t r
     if (rc >= 0)
         return rc;
     if (rc == -EIO && !reached)
-        return rc_job_fail(
-            error, ROLLCALL_NO_WAY, rc_message_entry(RC616)->id,
-            "rank %u: %s: no way to the other tasks: %.*s; start them with srun --ddp or srun --mpi=pmix", call->rank,
-            call->title, REASON_MAX, call->where);
+        return rc_job_fail(error, ROLLCALL_NO_WAY, rc_message_entry(RC616)->id,
+                           "rank %u: %s: no way to the other tasks: %.*s; %s", call->rank, call->title, REASON_MAX,
+                           call->where, call->job->discovery.cure);
     if (rc != -ETIMEDOUT || call->lost ||
         (reached ? errand->put.p != NULL : call->job->discovery.kind == RC_DISCOVERY_SRUN))
         return fail_gone(call, rc, error);

@@ -41,6 +41,39 @@ bool rc_pmix_server_is_own(const struct rc_result *result)
     return false;
 }
 
+/* mpi/pmix sends a request for a rank's keys to the wrong node, or to none, in a step that does not begin at the job's
+ * first node: pmixp_dmdx_get() takes the index of the rank's node in the step (pmixp_nspace_resolve), and _slurm_send()
+ * reads it as one in the job (pmixp_info_job_host). Since Slurm 17.11 (d992bf19c3), and in 26.05 too. So the host of
+ * rank 0, whose keys all nodes read, needs the same index in both lists. */
+const char *rc_pmix_server_unreached(const struct rc_facts *facts)
+{
+    static const char unreached[] =
+        "Slurm's PMIx server does not connect the nodes of a step that does not begin at the job's first node";
+    bool is_known = facts->master_node != RC_UNKNOWN;
+    uint32_t i = is_known ? facts->master_node : 0;
+    char of_step[RC_HOST_MAX + 1];
+    char of_job[RC_HOST_MAX + 1];
+
+    if (!facts->job_hosts.p || facts->field[RC_NNODES].value == 1)
+        return NULL;
+    do
+        if (!rc_hostlist_nth(facts->hosts, i, of_step) || !rc_hostlist_nth(facts->job_hosts, i, of_job) ||
+            strcmp(of_step, of_job) != 0)
+            return unreached;
+    while (!is_known && ++i < facts->field[RC_NNODES].value);
+    return NULL;
+}
+
+/* Why the launch's nodes do not meet over PMIx, or NULL. */
+static const char *refuse_pmix(const struct rc_result *result)
+{
+    if (rc_pmix_server_is_own(result))
+        return result->launcher->pmix_server == RC_PMIX_SERVER_SLURM ? rc_pmix_server_unreached(&result->facts) : NULL;
+    return rc_env_get(&result->env, "SLURM_HET_SIZE").p && rc_slurmpmix_step(&result->env).p
+               ? "the steps of a heterogeneous job share one PMIx namespace"
+               : "there is no rendezvous server beside srun, and no PMIx server";
+}
+
 /* With PMIx 4's default store the second PMIx_Init of a task, which is the
  * command's own, finds nothing, and MPI_Init fails (measured with 4.2.2). */
 const char *rc_pmix_server_gds(struct rc_str version)
@@ -106,9 +139,14 @@ void rc_discovery_find(const struct rc_result *result, struct rc_discovery *disc
     char text[RC_DISCOVERY_TEXT];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     uint32_t nodes = count_nodes(result);
+    const char *refused;
     const char *scope;
 
-    *discovery = (struct rc_discovery){ .kind = RC_DISCOVERY_NONE, .why = "this is no task of a launch" };
+    *discovery = (struct rc_discovery){
+        .kind = RC_DISCOVERY_NONE,
+        .why = "this is no task of a launch",
+        .cure = "start them with srun --ddp or srun --mpi=pmix",
+    };
     if (!result->launcher || result->identity.field[RC_RANK] == RC_UNKNOWN)
         return;
     scope = full_scope(result, &arena);
@@ -124,15 +162,17 @@ void rc_discovery_find(const struct rc_result *result, struct rc_discovery *disc
         discovery->kind = RC_DISCOVERY_NODE;
         discovery->is_root = result->identity.field[RC_RANK] == 0;
         discovery->is_near = true;
-    } else if (rc_pmix_server_is_own(result)) {
+    } else if (!(refused = refuse_pmix(result))) {
         discovery->kind = RC_DISCOVERY_PMIX;
+        discovery->cure = "start them with srun --ddp";
         /* the one whose keys the others ask for, whatever order= has made of the ranks */
         discovery->is_root = result->facts.field[RC_RANK].value == 0;
         /* other servers than Slurm's want all tasks to be connected, or none */
         discovery->is_near = result->launcher->pmix_server == RC_PMIX_SERVER_SLURM;
     } else {
-        discovery->why = nodes == RC_UNKNOWN ? "it is not known how many nodes there are"
-                                             : "there is no rendezvous server beside srun, and no PMIx server";
+        discovery->why = nodes == RC_UNKNOWN ? "it is not known how many nodes there are" : refused;
+        if (rc_slurmpmix_step(&result->env).p)
+            discovery->cure = "start them with srun --ddp, or on the job's first nodes";
     }
 }
 

@@ -28,6 +28,7 @@ struct rc_discovery {
     bool is_by_hand;                  /* this process's parent is not a launcher that started the others as well */
     char endpoint[RC_DISCOVERY_TEXT]; /* of SRUN: "TOKEN PORT HOST..." */
     const char *why;                  /* of NONE: static text */
+    const char *cure;                 /* of NONE and PMIX: what to do if the tasks do not meet; static text */
 };
 
 /* How this process finds the store of its own launch, from the environment and
@@ -41,6 +42,9 @@ int rc_discovery_open(const struct rc_discovery *discovery, int64_t deadline, ch
 
 /* Whether it is this very launch's, and not an outer one's whose variables are left. */
 bool rc_pmix_server_is_own(const struct rc_result *result);
+
+/* NULL if Slurm's server can carry a request to rank 0's node; else why not, as static text. */
+const char *rc_pmix_server_unreached(const struct rc_facts *facts);
 
 #define RC_PMIX_GDS "PMIX_MCA_gds"
 

@@ -382,8 +382,8 @@ static int put_endpoint(const char *key)
     return status == PMIX_SUCCESS ? 0 : fail("server", "PMIx_Put", pmix.error_string(status));
 }
 
-/* Prints what rank 0 has put there, as "endpoint=TEXT", as soon as it has. Before, PMIx 4 does not answer, and 5 answers
- * at once that there is nothing (measured). */
+/* Prints what rank 0 has put there, as "endpoint=TEXT", as soon as it has. Before, PMIx 4 does not answer, and 5
+ * answers at once that there is nothing (measured). */
 static int print_endpoint(const char *key)
 {
     for (int pause = PAUSE_FIRST_MS; !is_over; pause = 2 * pause < PAUSE_LAST_MS ? 2 * pause : PAUSE_LAST_MS) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # pmix.bats - srun --mpi=pmix: Slurm ends a step whose PMIx client disconnects without PMIx_Finalize, and rollcall-pmix
-# never does.
+# never does. And steps whose nodes Slurm's PMIx server does not connect.
 
 load helpers
 load faults
@@ -136,5 +136,45 @@ time.sleep(1)"'
         succeeded
         [ "$(grep -c '^RC6[0-9]*: rank 3: ' "$out")" = 1 ] || explain "the call has not failed"
         all_done 3
+    done
+}
+
+# in_job SRUN-ARGUMENT... COMMAND: a step of two nodes of three
+in_job()
+{
+    attempt 60 salloc -Q -N3 srun --mpi=pmix -N2 -n2 "$@"
+}
+
+# bats test_tags=series
+@test "a step that does not begin at the job's first node: nobody waits for PMIx" {
+    for where in -r1 '-w n2,n3'; do
+        # shellcheck disable=SC2086 # two words
+        in_job $where rollcall exec --ddp=deadline=100 -- sh -c 'echo "port $RANK $MASTER_PORT"'
+        one_port 2
+        [ -z "$(spoken)" ] || explain "$where: a line"
+        in_job $where rollcall show
+        succeeded
+        [ "$(grep -c 'with srun --ddp, or if the step begins at the job.s first node' "$out")" = 2 ] || explain "no cure"
+        in_job $where python -c 'import rollcall; rollcall.allgather("x", b"")'
+        [ "$status" -eq 1 ] || explain "status"
+        said 'RC616: rank [01]: .*: Slurm.s PMIx server does not connect the nodes of a step that does not begin at the job.s first node; start them with srun --ddp, or '
+        in_job $where --ddp=exchange=pmix,deadline=100 sh -c 'echo "port $RANK $MASTER_PORT"'
+        one_port 2
+        said 'RC611: .*: Slurm.s PMIx server does not connect '
+        in_job $where --ddp sh -c 'echo "port $RANK $MASTER_PORT"'
+        one_port 2
+        [ -z "$(spoken)" ] || explain "$where: a line with --ddp"
+    done
+}
+
+# bats test_tags=series
+@test "a step that begins at the job's first node, and leaves one out: the nodes meet over PMIx" {
+    for where in '-w n1,n3' '-w n1,n2'; do
+        # shellcheck disable=SC2086
+        in_job $where rollcall exec -vv -- sh -c 'echo "port $RANK $MASTER_PORT"'
+        one_port 2
+        said 'MASTER_PORT=.*held by rank 0'
+        in_job $where python -c 'import rollcall; print(rollcall.allgather("x", b"y", timeout=60))'
+        [ "$(grep -c "^\[b'y', b'y'\]" "$out")" = 2 ] || explain "not gathered"
     done
 }
