@@ -74,6 +74,9 @@ uint32_t rc_orte_place(const struct rc_env *env, const struct rc_facts *facts, u
  * first address of mpirun's node; IPv6 only where there is nothing else. */
 struct rc_str rc_orte_mpirun(const struct rc_env *env);
 
+/* Whether PALS_APID is Slurm's JOB.STEP, of this step or of one further outside (srun --mpi=cray_shasta). */
+bool rc_pals_is_slurms(struct rc_str launch);
+
 /* Fills in what the server's answer says of the task with the rank in *facts. RC_PMIXJOB_NONE where the server cannot
  * be asked. RC_PMIXJOB_WRONG, with a message that ends with `cure`, where asking failed, where the answer is incomplete
  * or where it contradicts what the facts hold already. */

@@ -4,12 +4,12 @@
 
 /* A task that Hydra started: mpiexec of MPICH, Intel MPI and MVAPICH, or one that sets the same.
  *
- * Marker MPI_LOCALRANKID with PMI_RANK (PMI_ID under -pmi-port): PMI_RANK alone is what srun --mpi=pmi2 and Cray's PALS
- * set as well. Absent where PALS_RANKID, or rank, size and local rank of a step of Slurm's, are equal and no proxy of
- * Hydra is in sight: people export MPI_LOCALRANKID by hand there, for oneCCL. Hydra sets MPI_LOCALNRANKS and PMI_FD as
- * well: with both it is a task of Hydra's, unless rollcall's stamp shows that an outer task of Hydra's may have left
- * them. Intel MPI sets these four, too. It has no public source, and was not run: what is said of it here is from
- * Intel's manual, and from command lines and variables in published logs.
+ * Marker MPI_LOCALRANKID with PMI_RANK (PMI_ID under -pmi-port): PMI_RANK alone is what srun --mpi=pmi2, srun
+ * --mpi=cray_shasta and Cray's PALS set as well. Hydra always sets MPI_LOCALNRANKS and PMI_FD, too; people export
+ * MPI_LOCALRANKID by hand, for oneCCL. If no proxy of Hydra is in sight, find_writer compares the values with those of
+ * the Slurm step. A step that sets PMI_RANK proves which launch is inside the other one, but for the task that has the
+ * same rank and size in both (RC127). Intel MPI sets the same variables. It has no public source, and was not run: what
+ * is said of it here is from Intel's manual, and from command lines and variables in published logs.
  * Source: mpich v4.0.2 src/pm/hydra/pm/pmiserv/pmip_cb.c, launch_procs; v5.0
  * src/pm/hydra/proxy/pmip_cb.c sets the same.
  *
@@ -133,31 +133,135 @@ static void name_launch(struct rc_reader *reader, struct rc_facts *facts)
     rc_facts_name(reader, facts, rc_launcher_mpich.id, run);
 }
 
-/* PMI_RANK is that of another launcher, which speaks Cray's or Slurm's PMI (srun --mpi=pmi2). Not where rollcall has
- * found a launcher inside of that step: it has written that one's ranks over Slurm's. */
-static bool is_second_voice(const struct rc_reader *reader)
+/* Who wrote PMI_RANK and PMI_SIZE last. */
+enum writer {
+    HYDRA,         /* or nothing shows that it was another launcher */
+    HYDRA_IN_STEP, /* over those of a step of Slurm's */
+    ANOTHER,       /* srun or PALS; MPI_LOCALRANKID is an outer task's, or was exported by hand */
+    EITHER,        /* Hydra or srun: both give this task these numbers */
+};
+
+/* What srun set as PMI_RANK and so on, in names that Hydra leaves alone. */
+struct srun_pmi {
+    struct rc_str rank; /* absent: no step is known to set PMI_RANK */
+    struct rc_str size;
+    struct rc_str local_rank;
+    uint32_t local_size;
+    bool is_innermost; /* of the step whose SLURM_STEP_ID is there */
+};
+
+/* The number of the step's tasks on this node: "4,5,6" has 3. */
+static uint32_t count_listed(struct rc_str ranks)
+{
+    uint32_t count = 0;
+
+    for (; ranks.n; count++)
+        rc_str_split(ranks, ',', &ranks);
+    return count;
+}
+
+/* srun --mpi=pmi2 names its step in PMI_JOBID, --mpi=cray_shasta in PALS_APID. */
+static struct srun_pmi read_srun_pmi(const struct rc_env *env, const char *step)
+{
+    struct rc_str launch = rc_env_get(env, "PALS_APID");
+    struct srun_pmi pmi = { .is_innermost = rc_str_is(launch, step) || rc_str_is(rc_env_get(env, "PMI_JOBID"), step) };
+
+    if (pmi.is_innermost) {
+        pmi.rank = rc_env_get(env, "SLURM_PROCID");
+        pmi.size = rc_env_get(env, "SLURM_STEP_NUM_TASKS");
+        pmi.local_rank = rc_env_get(env, "SLURM_LOCALID");
+        pmi.local_size = count_listed(rc_env_get(env, "SLURM_GTIDS"));
+    } else if (rc_pals_is_slurms(launch)) {
+        pmi.rank = rc_env_get(env, "PALS_RANKID");
+        pmi.size = rc_env_either(env, RC_STR("PMI_UNIVERSE_SIZE"), RC_STR("PMI_SIZE"));
+        pmi.local_rank = rc_env_get(env, "PALS_LOCAL_RANKID");
+        if (!rc_parse_u32(rc_env_get(env, "PMI_LOCAL_SIZE"), RC_MAX_TASKS, &pmi.local_size))
+            pmi.local_size = RC_UNKNOWN;
+    }
+    return pmi;
+}
+
+/* Whether these can be the numbers of a task of Hydra's that is not refused: ranks by slot, as many on each node, and
+ * on several nodes a MASTER_ADDR of the user's. Of what is refused here all tasks of its launch, or others of its node,
+ * are refused as well. */
+static bool fits_hydra(const struct rc_env *env)
+{
+    uint32_t rank, size, local_rank, local_size;
+
+    return rc_parse_u32(rc_env_get(env, "PMI_RANK"), RC_MAX_TASKS, &rank) &&
+           rc_parse_u32(rc_env_get(env, "PMI_SIZE"), RC_MAX_TASKS, &size) &&
+           rc_parse_u32(rc_env_get(env, "MPI_LOCALRANKID"), RC_MAX_TASKS, &local_rank) &&
+           rc_parse_u32(rc_env_get(env, "MPI_LOCALNRANKS"), RC_MAX_TASKS, &local_size) && rank < size &&
+           local_rank < local_size && size % local_size == 0 && rank % local_size == local_rank &&
+           (local_size == size || rc_env_get(env, "MASTER_ADDR").n);
+}
+
+/* mpiexec sets the first for all of its tasks (mpich get_parameters.c), Intel MPI's the others. */
+static bool has_mark(const struct rc_env *env)
+{
+    return rc_env_get(env, "GFORTRAN_UNBUFFERED_PRECONNECTED").n || rc_env_get(env, "I_MPI_MPIRUN").n ||
+           rc_env_get(env, "I_MPI_HYDRA_UUID").n;
+}
+
+/* "slurm:42.0", of the step whose variables are there. */
+static const char *name_step(struct rc_reader *reader)
+{
+    struct rc_str job = rc_env_get(reader->env, "SLURM_JOB_ID");
+    struct rc_str step = rc_env_get(reader->env, "SLURM_STEP_ID");
+
+    return rc_format(reader->arena, "slurm:%pS.%pS", &job, &step);
+}
+
+static enum writer find_writer(const struct rc_reader *reader, const char *step)
 {
     const struct rc_env *env = reader->env;
     struct rc_str rank = rc_env_get(env, "PMI_RANK");
-    struct rc_str job = rc_env_get(env, "SLURM_JOB_ID");
-    struct rc_str step = rc_env_get(env, "SLURM_STEP_ID");
+    struct rc_str there = rc_env_get(env, "MPI_LOCALNRANKS");
+    struct srun_pmi srun = read_srun_pmi(env, step + sizeof("slurm:") - 1);
+    bool whole = there.n && rc_env_get(env, "PMI_FD").n; /* Hydra sets both */
+    bool is_stamped = rc_launcher_has_scope(&rc_launcher_mpich, reader->stamp.scope);
+    bool same;
+    uint32_t local_size;
 
-    if (rank.n && rc_str_eq(rank, rc_env_get(env, "PALS_RANKID")))
-        return true;
-    return rank.n && rc_str_eq(rank, rc_env_get(env, "SLURM_PROCID")) &&
-           rc_str_eq(rc_env_get(env, "PMI_SIZE"), rc_env_get(env, "SLURM_STEP_NUM_TASKS")) &&
-           rc_str_eq(rc_env_get(env, "MPI_LOCALRANKID"), rc_env_get(env, "SLURM_LOCALID")) &&
-           (!rc_env_get(env, "MPI_LOCALNRANKS").n || !rc_env_get(env, "PMI_FD").n ||
-            rc_launcher_has_scope(&rc_launcher_mpich, reader->stamp.scope)) &&
-           !rc_stamp_has_outer(&reader->stamp, rc_format(reader->arena, "slurm:%pS.%pS", &job, &step));
+    if (!rank.n)
+        return HYDRA;
+    if (!srun.rank.n && rc_str_eq(rank, rc_env_get(env, "PALS_RANKID")))
+        return ANOTHER;
+    /* rollcall has written an inner launch's ranks over Slurm's */
+    if (rc_stamp_has_outer(&reader->stamp, step))
+        return HYDRA;
+    if (!srun.rank.n) {
+        same = rc_str_eq(rank, rc_env_get(env, "SLURM_PROCID")) &&
+               rc_str_eq(rc_env_get(env, "PMI_SIZE"), rc_env_get(env, "SLURM_STEP_NUM_TASKS")) &&
+               rc_str_eq(rc_env_get(env, "MPI_LOCALRANKID"), rc_env_get(env, "SLURM_LOCALID"));
+        return same && (!whole || is_stamped) ? ANOTHER : HYDRA;
+    }
+    if (!rc_str_eq(rank, srun.rank) || !rc_str_eq(rc_env_get(env, "PMI_SIZE"), srun.size))
+        return srun.is_innermost && !reader->stamp.text.n ? HYDRA_IN_STEP : HYDRA;
+    same = rc_str_eq(rc_env_get(env, "MPI_LOCALRANKID"), srun.local_rank) &&
+           (!there.n || (rc_parse_u32(there, RC_MAX_TASKS, &local_size) && local_size == srun.local_size));
+    if (!whole || is_stamped || (same && !has_mark(env)) || !fits_hydra(env))
+        return ANOTHER;
+    if (rc_str_is(reader->stamp.scope, step))
+        return same ? ANOTHER : HYDRA;
+    return EITHER;
 }
 
 enum rc_claim rc_mpich_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_number *rank = &facts->field[RC_RANK];
+    struct rc_str size = rc_env_get(reader->env, "PMI_SIZE");
+    const char *step;
+    enum writer writer;
     struct proxy proxy;
+    bool in_sight;
 
-    if (!rc_env_get(reader->env, "MPI_LOCALRANKID").n || (is_second_voice(reader) && !find_proxy(reader, &proxy)))
+    if (!rc_env_get(reader->env, "MPI_LOCALRANKID").n)
+        return RC_CLAIM_ABSENT;
+    step = name_step(reader);
+    writer = find_writer(reader, step);
+    in_sight = (writer == ANOTHER || writer == EITHER) && find_proxy(reader, &proxy);
+    if (writer == ANOTHER && !in_sight)
         return RC_CLAIM_ABSENT;
     /* with -pmi-port the rank is in PMI_ID */
     if (!rc_read_number(reader, rc_either(reader->env, "PMI_RANK", "PMI_ID"), rank))
@@ -170,6 +274,16 @@ enum rc_claim rc_mpich_recognise(struct rc_reader *reader, struct rc_facts *fact
         return RC_CLAIM_BROKEN;
     }
     name_launch(reader, facts);
+    if (writer == HYDRA_IN_STEP)
+        facts->around = step;
+    if (writer == EITHER && !in_sight) {
+        rc_say(reader->messages, RC127,
+               "PMI_RANK %u of %pS can be this Slurm step's or that of an mpiexec inside it, and no process in sight "
+               "shows which; nothing is set; let the container see the node's processes (--pid=host), or use srun "
+               "--mpi=none around mpiexec",
+               rank->value, &size);
+        return RC_CLAIM_BROKEN;
+    }
     return RC_CLAIM_TASK;
 }
 

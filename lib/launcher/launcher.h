@@ -32,6 +32,7 @@ struct rc_facts {
     uint64_t port_seed[2];            /* job and step: two steps of one job differ in [1] */
     const char *scope;                /* "slurm:42.0": one launch, the same word in all its tasks, without slash */
     const char *run_id;               /* "42.0": the scope without the launcher's name */
+    const char *around;               /* the scope of a launch that this one is certainly inside of, else NULL */
     struct rc_str layout;             /* tasks per node as the launcher writes them; absent where it does not */
 };
 

@@ -33,6 +33,15 @@ static uint32_t place_in_list(const struct rc_env *env, uint32_t daemon)
     return place == daemon || place + 1 == daemon ? place : RC_UNKNOWN;
 }
 
+/* OMPI_UNIVERSE_SIZE is the number of slots of all nodes that the job may use (ompi v4.1 schizo_ompi.c). */
+static bool are_slots_taken(const struct rc_env *env, const struct rc_facts *facts)
+{
+    uint32_t slots;
+
+    return rc_parse_u32(rc_env_get(env, "OMPI_UNIVERSE_SIZE"), RC_MAX_TASKS, &slots) &&
+           slots == facts->field[RC_WORLD_SIZE].value;
+}
+
 uint32_t rc_orte_place(const struct rc_env *env, const struct rc_facts *facts, uint32_t daemon, uint32_t daemons)
 {
     const struct rc_number *field = facts->field;
@@ -56,6 +65,10 @@ uint32_t rc_orte_place(const struct rc_env *env, const struct rc_facts *facts, u
         place = place_in_list(env, daemon);
     if (place == RC_UNKNOWN && by_node && local_rank == 0 && rank < nnodes)
         return rank;
+    /* Daemon `even` has slots, so the idle daemon is on a node with slots too. If all slots are taken, it is mpirun's on
+     * a login node instead, and the hosts are not even: 4,2,1,1 slots. */
+    if (place == RC_UNKNOWN && even == daemon && even != RC_UNKNOWN && are_slots_taken(env, facts))
+        return RC_UNKNOWN;
     if (place == RC_UNKNOWN && (daemon == RC_UNKNOWN || even == daemon || even + 1 == daemon))
         place = even;
     /* a file of parameters may say by node, which no task is told: mpirun's own node,

@@ -175,8 +175,7 @@ static bool is_number(struct rc_str text)
     return rc_parse_u64(text, UINT64_MAX, &number);
 }
 
-/* Slurm's JOB.STEP, of this step or of one further outside. */
-static bool is_slurms(struct rc_str launch)
+bool rc_pals_is_slurms(struct rc_str launch)
 {
     struct rc_str step;
     struct rc_str job = rc_str_split(launch, '.', &step);
@@ -189,7 +188,7 @@ enum rc_claim rc_pals_recognise(struct rc_reader *reader, struct rc_facts *facts
     struct rc_str text = rc_env_get(reader->env, "PALS_RANKID");
     struct rc_str launch = rc_env_get(reader->env, "PALS_APID");
 
-    if (!text.n || is_slurms(launch) ||
+    if (!text.n || rc_pals_is_slurms(launch) ||
         (is_number(launch) && rc_str_eq(text, rc_env_get(reader->env, "FLUX_TASK_RANK"))))
         return RC_CLAIM_ABSENT;
     if (!rc_read_number(reader, "PALS_RANKID", &facts->field[RC_RANK]))

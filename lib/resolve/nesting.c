@@ -8,7 +8,8 @@
  *    later (of several such ones rule 3 decides);
  * 3. the nearest process that this one descends from and that starts tasks (orted, hydra_pmi_proxy, slurmstepd, ...),
  *    where the caller has looked;
- * 4. the order of the registry, and RC126 says that it was one.
+ * 4. values that a launch wrote over those of another one (facts.around);
+ * 5. the order of the registry, and RC126 reports that it decided.
  * Where it is none of Slurm's but is in a job of Slurm's, and the stamp does not know that job, it has to descend from
  * a process of its launcher before a batch script's slurmstepd: a script that a task gave to sbatch has all that the
  * task had, and is no task (RC_CLAIM_OUTSIDE). Values that contradict a newer launcher's on their face are stale before
@@ -21,7 +22,8 @@
 struct candidate {
     unsigned index;
     enum rc_claim claim;
-    const char *scope; /* a task's launch; NULL where the values contradict each other */
+    const char *scope;  /* a task's launch; NULL where the values contradict each other */
+    const char *around; /* a launch that this one proves to be inside of, else NULL */
     uint32_t rank;
     const char *why; /* how it shows that a claim is stale */
 };
@@ -84,6 +86,7 @@ static void ask_families(struct rc_reader *reader, uint32_t marks, struct rc_fac
         if (candidate->claim == RC_CLAIM_ABSENT)
             continue;
         candidate->scope = facts->scope;
+        candidate->around = facts->around;
         candidate->rank = facts->field[RC_RANK].value;
         candidate->why = asked.why;
         candidates->count++;
@@ -134,6 +137,32 @@ static const struct candidate *by_ancestors(struct rc_reader *reader, const stru
                 return &candidates->list[k];
     }
     return NULL;
+}
+
+static bool is_around_another(const struct candidates *candidates, const struct candidate *candidate)
+{
+    for (unsigned i = 0; i < candidates->count; i++)
+        if (candidates->list[i].around && candidate->scope &&
+            rc_str_is(rc_str(candidates->list[i].around), candidate->scope))
+            return true;
+    return false;
+}
+
+/* The only task that no other one proves to be inside of; NULL if there are several. */
+static const struct candidate *by_proof(const struct candidates *candidates)
+{
+    const struct candidate *inner = NULL;
+
+    for (unsigned i = 0; i < candidates->count; i++) {
+        const struct candidate *c = &candidates->list[i];
+
+        if (!may_be_inside(c) || is_around_another(candidates, c))
+            continue;
+        if (inner)
+            return NULL;
+        inner = c;
+    }
+    return inner;
 }
 
 /* Returns Slurm's candidate where this is a batch script that a task gave to sbatch, else
@@ -196,6 +225,8 @@ static const struct candidate *choose_candidate(struct rc_reader *reader, struct
         proven = by_stamp(reader, candidates, &newer);
         if (!proven || newer > 1) {
             nearest = by_ancestors(reader, candidates);
+            if (!nearest)
+                nearest = by_proof(candidates);
             candidates->guessed = !nearest;
             if (nearest)
                 proven = nearest;

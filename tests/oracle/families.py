@@ -196,7 +196,8 @@ def hydra(rng, layout):
     folder, extra = rng.choice((("/usr/bin", {}), ("/opt/intel/mpi/bin", {"I_MPI_MPIRUN": "mpirun"})))
     result = written(layout, lambda node, local, rank: {
         "PMI_RANK": str(rank), "PMI_SIZE": str(layout.size), "PMI_FD": "6", "MPI_LOCALRANKID": str(local),
-        "MPI_LOCALNRANKS": str(len(layout.ranks[node])), "@host": layout.hosts[node], **extra,
+        "MPI_LOCALNRANKS": str(len(layout.ranks[node])), "@host": layout.hosts[node],
+        "GFORTRAN_UNBUFFERED_PRECONNECTED": "y", **extra,
     }, firm=even(layout) and (one_node(layout) or layout.distribution == "block"),
         told=True if one_node(layout) else None, counted=one_node(layout))
     port = rng.randint(30000, 50000)

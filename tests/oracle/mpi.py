@@ -73,7 +73,8 @@ def openmpi_tasks(rng, layout, user, facts):
     offset = 0 if facts["mpirun"] == "on the first node" else 1
     base = login_shell(rng)
     base.update({
-        "OMPI_UNIVERSE_SIZE": str(layout.size), "OMPI_MCA_orte_num_nodes": str(nodes), "OMPI_FIRST_RANKS": "0",
+        "OMPI_UNIVERSE_SIZE": str(layout.size + facts["idle"]),  # an idle daemon's node has slots
+        "OMPI_MCA_orte_num_nodes": str(nodes), "OMPI_FIRST_RANKS": "0",
         "OMPI_MCA_orte_hnp_uri": uri(0, 0 if offset == 0 else 250, facts), "OMPI_COMMAND": "python",
         "OMPI_MCA_orte_ess_num_procs": str(layout.size), "OMPI_MCA_ess_base_jobid": str(FAMILY * 2 + 1),
         "OMPI_NUM_APP_CTX": "1", "OMPI_APP_CTX_NUM_PROCS": str(layout.size), "OMPI_MCA_orte_launch": "1",

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI's launchers on layouts that a task's variables need not tell: all tasks are right, or the launch does not start.
+"""MPI's launchers on layouts that a task's variables need not tell, and inside each other: all tasks are right, or the
+launch does not start.
 
-Open MPI's uneven maps, mpiexec inside of a task of an srun step, and Hydra's names that people export by hand for
-another library; with the process tree in sight and without it. A line says how many tasks were right, refused, wrong.
-
-ROLLCALL_TASKS=100000 draws that many tasks each time, as `tests/run --all` does. ROLLCALL_SEED draws others
-(conftest.py).
+Launches are drawn by mixed.py; with the process tree in sight and without it. A line says how many tasks were right,
+refused, wrong. ROLLCALL_LAUNCHES=200000 draws that many launches each time, as `tests/run --all` does. ROLLCALL_SEED
+draws others (conftest.py).
 """
 
 import collections
@@ -14,139 +13,45 @@ import os
 
 import pytest
 
-import families
-import names
+import mixed
 from conftest import generator
-from layouts import Layout, arbitrary, block, cyclic, login_shell, plane, slurm_tasks
-from stream import apply, request
+from layouts import Layout, block, login_shell
+from mixed import KINDS
+from mpi import openmpi_tasks
+from stream import apply, ids, request
 
-TASKS = int(os.environ.get("ROLLCALL_TASKS") or (100000 if os.environ.get("ROLLCALL_ALL") == "yes" else 6000))
+LAUNCHES = int(os.environ.get("ROLLCALL_LAUNCHES") or (200000 if os.environ.get("ROLLCALL_ALL") == "yes" else 4000))
 MASTER = "10.200.0.1"  # of the user's: without it most of what is not sure of the node lacks the host of RANK 0, too
-SHAPES = ("block", "block", "cyclic", "plane=2", "arbitrary")
+RANKS = ("rank", "local_rank", "world_size", "local_world_size")
 
 
-def draw_layout(rng, shapes=SHAPES):
-    nodes = rng.choice((1, 2, 2, 3, 3, 4, 5, 6))
-    counts = [rng.randint(1, 4)] * nodes if rng.random() < 0.4 else [rng.randint(1, 5) for _ in range(nodes)]
-    shape = rng.choice(shapes)
-    ranks = {"block": lambda: block(counts), "cyclic": lambda: cyclic(counts), "plane=2": lambda: plane(counts, 2),
-             "arbitrary": lambda: arbitrary(rng, counts)}[shape]()
-    hosts = names.order(names.make(rng, nodes))
-    return Layout(hosts, ranks, shape, hosts, job=rng.randint(1, 10**6), step=rng.randint(0, 40))
-
-
-# Each returns the tasks and their layout
-
-
-def openmpi4(rng):
-    layout = draw_layout(rng)
-    rank_file = {}
-    if layout.distribution == "arbitrary":
-        rank_file = rng.choice(({"OMPI_MCA_orte_rankfile": "rf"}, {"OMPI_MCA_rmaps": "seq"}))
-    tasks = families.openmpi4(rng, layout).tasks
-    for task in tasks:
-        task.env.update(rank_file)
-        task.starts = ("orted -mca ess env",)
-    return tasks, layout
-
-
-def openmpi5(rng):
-    # no rank file, of which no task is told: that of two nodes, with mpirun on a third one, may look like --map-by node
-    layout = draw_layout(rng, SHAPES[:-1])
-    return families.openmpi5(rng, layout).tasks, layout
-
-
-def hydra(rng, layout):
-    return families.hydra(rng, layout).tasks
-
-
-def step(rng, layout):
-    """A task of srun, with the PMI that it gave them, as it hands its environment on."""
-    facts = {"distribution": True, "preserve": rng.random() < 0.1, "per_node": rng.choice(("given", "absent")),
-             "pmix": False, "task_hosts": layout.distribution == "arbitrary", "caller": "exec"}
-    tasks = slurm_tasks(rng, layout, {}, facts)
-    pmi2 = rng.random() < 0.5
-    for task in tasks:
-        task.starts = (f"slurmstepd: [{layout.job}.{layout.step}]",)
-        if pmi2:
-            task.env.update({"PMI_FD": "9", "PMI_JOBID": f"{layout.job}.{layout.step}", "PMI_RANK": str(task.rank),
-                             "PMI_SIZE": str(layout.size)})
-    return tasks
-
-
-def mpiexec(rng):
-    """MPICH's or Intel MPI's over ssh or on one node, alone or inside of a task of a step."""
-    layout = draw_layout(rng)
-    tasks = hydra(rng, layout)
-    if rng.random() < 0.8:
-        outer = draw_layout(rng, ("block", "cyclic"))
-        if rng.random() < 0.5:  # -np $SLURM_NTASKS, on the step's own nodes or on one of them
-            same = block(list(map(len, outer.ranks))) if rng.random() < 0.5 else [list(range(outer.size))]
-            layout = Layout(outer.hosts[:len(same)], same, "block", outer.hosts)
-            tasks = hydra(rng, layout)
-        start = rng.choice(step(rng, outer))
-        for task in tasks:
-            task.env = {**start.env, **task.env}
-            task.starts += start.starts
-    return tasks, layout
-
-
-def mpiexec_by_srun(rng):
-    """Its proxies are a step of srun's, inside of a task of another step; MPICH 4.3 hands on what that task had."""
-    layout = draw_layout(rng)
-    proxies = Layout(layout.hosts, block([1] * len(layout.hosts)), "block", layout.hosts, job=layout.job)
-    started, around = step(rng, proxies), {}
-    if rng.random() < 0.8:
-        outer = draw_layout(rng, ("block", "cyclic"))
-        outer.job, proxies.step = layout.job, outer.step + 1
-        around, started = rng.choice(step(rng, outer)).env, step(rng, proxies)
-    tasks = hydra(rng, layout)
-    newer = rng.random() < 0.5
-    port = rng.randint(30000, 50000)
-    proxy = f"hydra_pmi_proxy --control-port {layout.hosts[0]}:{port} --rmk slurm --launcher slurm --proxy-id -1"
-    for task in tasks:
-        inner = started[task.node]
-        task.env = {**inner.env, **around, **task.env} if newer else {**around, **inner.env, **task.env}
-        task.starts = (proxy, *inner.starts)
-    return tasks, layout
-
-
-def by_hand(rng):
-    """A step of srun's for which somebody exported Hydra's names, for another library."""
-    layout = draw_layout(rng)
-    tasks = step(rng, layout)
-    own_pmi, both = rng.random() < 0.5, rng.random() < 0.3
-    for task in tasks:
-        task.env["MPI_LOCALRANKID"] = str(task.local)
-        if own_pmi and "PMI_FD" not in task.env:
-            task.env.update({"PMI_RANK": str(task.rank), "PMI_SIZE": str(layout.size)})
-        if both and own_pmi:
-            task.env["MPI_LOCALNRANKS"] = str(len(layout.ranks[task.node]))
-    return tasks, layout
-
-
-KINDS = (openmpi4, openmpi5, openmpi5, mpiexec, mpiexec, mpiexec_by_srun, by_hand)
-
-
-def launches(rng, most):
-    drawn = 0
-    while drawn < most:
+def launches(rng, count):
+    for _ in range(count):
         kind = rng.choice(KINDS)
-        tasks, layout = kind(rng)
+        drawn = kind(rng)
         common = login_shell(rng)
         if rng.random() < 0.6:
             common["MASTER_ADDR"] = MASTER
-        for task in tasks:
+        for task in drawn.tasks:
             task.env = {**common, **task.env}
-        drawn += len(tasks)
-        yield kind.__name__, layout, tasks
+        drawn.how = f"{kind.__name__} {drawn.how}"
+        yield drawn
 
 
-def is_right(task, layout, answer):
-    identity = answer["identity"]
-    want = {"rank": task.rank, "local_rank": task.local, "world_size": layout.size,
+def identity_of(layout, task):
+    return {"rank": task.rank, "local_rank": task.local, "world_size": layout.size,
             "local_world_size": len(layout.ranks[task.node])}
+
+
+def is_right(layout, task, answer):
+    identity = answer["identity"]
+    want = identity_of(layout, task)
     return identity["nnodes"] in (None, len(layout.hosts)) and {name: identity[name] for name in want} == want
+
+
+def is_outer(drawn, answer):
+    """The whole identity of the launch around this one, and a line that says that it may be that."""
+    return drawn.start is not None and is_right(drawn.outer, drawn.start, answer) and "RC126" in ids(answer)
 
 
 def meeting(task, answer):
@@ -155,15 +60,21 @@ def meeting(task, answer):
     return answer["launcher"], after["MASTER_ADDR"], after["MASTER_PORT"]
 
 
-def verdict_of(layout, tasks, answers):
+def verdict_of(drawn, answers):
     """A launch of which one task refuses does not start: its launcher ends the others.
 
-    "alike": each node of an uneven launch has a number of tasks that divides the size. So each task takes its launch
-    for an even one, and may be wrong about the node's number, which nothing that it sees tells.
+    "open": all tasks got the identity of the launch around this one, and a launch with the opposite nesting has the
+    same variables. "alike": each node of an uneven launch has a number of tasks that divides the size. So each task
+    takes its launch for an even one, and may be wrong about the node's number, which nothing that it sees tells.
     """
+    layout, tasks = drawn.layout, drawn.tasks
     if any(answer["status"] != "resolved" for answer in answers):
         return "refused"
-    if not all(is_right(task, layout, answer) for task, answer in zip(tasks, answers)) or \
+    if any(answer["mode"] != "worker" for answer in answers):
+        return "wrong"
+    if all(drawn.is_open(task) and is_outer(drawn, answer) for task, answer in zip(tasks, answers)):
+        return "open"
+    if not all(is_right(layout, task, answer) for task, answer in zip(tasks, answers)) or \
             len(set(map(meeting, tasks, answers))) > 1:
         return "wrong"
     places = {(task.node, answer["identity"]["node_rank"]) for task, answer in zip(tasks, answers)}
@@ -177,21 +88,90 @@ def verdict_of(layout, tasks, answers):
 def test_mpi(core, capsys, tree):
     rng = generator("mpi", tree)
     verdicts, wrong = collections.Counter(), []
-    drawn = launches(rng, TASKS)
-    while some := list(itertools.islice(drawn, 200)):
+    drawn = launches(rng, LAUNCHES)
+    while some := list(itertools.islice(drawn, 50)):
         answers = iter(core.ask(
-            request(task.env, ["python", "train.py"], "worker", task.pid, "",
+            request(task.env, ["python", "train.py"], "worker", task.pid if tree == "with" else 12, "",
                     ["@ancestor=" + line for line in task.starts] if tree == "with" else ())
-            for _, _, tasks in some for task in tasks))
-        for kind, layout, tasks in some:
-            theirs = list(itertools.islice(answers, len(tasks)))
-            verdict = verdict_of(layout, tasks, theirs)
-            verdicts[verdict] += len(tasks)
+            for one in some for task in one.tasks))
+        for one in some:
+            theirs = list(itertools.islice(answers, len(one.tasks)))
+            verdict = verdict_of(one, theirs)
+            verdicts[verdict] += 1
             if verdict == "wrong":
-                wrong.append((kind, layout, tasks, theirs))
+                wrong.append((one, theirs))
     with capsys.disabled():
-        print(f"\n{verdicts.total()} tasks {tree} the process tree: {verdicts['right']} right, "
-              f"{verdicts['refused']} refused, {verdicts['wrong']} wrong, "
-              f"{verdicts['alike']} of uneven launches that look even from each node")
-    assert not wrong, f"{len(wrong)} launches, the first: {wrong[0]}"
-    assert verdicts["alike"] < 0.003 * TASKS and verdicts["right"] > TASKS / 3
+        print(f"\n{verdicts.total()} launches {tree} the process tree: {verdicts['right']} right, "
+              f"{verdicts['refused']} refused, {verdicts['wrong']} wrong, {verdicts['open']} that nothing tells from the "
+              f"opposite nesting, {verdicts['alike']} uneven ones that look even from each node")
+    first = wrong and (wrong[0][0].how, wrong[0][0].layout, wrong[0][1])
+    assert not wrong, f"{len(wrong)} launches, the first: {first}"
+    assert verdicts["alike"] < 0.003 * LAUNCHES and verdicts["right"] > LAUNCHES / 3
+
+
+# mpiexec -np 4 in each task of a step, and a step of four tasks in each task of mpiexec -np 4
+
+
+ON_ONE = Layout(["n1"], [[0, 1, 2, 3]], "block", ["n1"], job=42, step=1)
+SIXTEEN = Layout(["n1", "n2"], block([8, 8]), "block", ["n1", "n2"], job=42, step=1)
+# rank, size and place of the task; what names the daemons and their sockets is none of these
+COMPARED = ("SLURM_", "PMI_RANK", "PMI_SIZE", "MPI_LOCAL", "PALS_")
+
+
+def nested(outer, inner, pmi, start, mpiexec_is_inside):
+    srun, hydra = mixed.step(generator("fixed"), outer if mpiexec_is_inside else inner, pmi), mixed.hydra(
+        generator("fixed"), inner if mpiexec_is_inside else outer)
+    around, inside = (srun, hydra) if mpiexec_is_inside else (hydra, srun)
+    return [{**around[start].env, **task.env} for task in inside]
+
+
+def ask(core, environments):
+    return core.ask(request(env, ["python", "train.py"], "worker", 12) for env in environments)
+
+
+@pytest.mark.parametrize("pmi", ("pmi2", "cray"))
+def test_mpiexec_in_a_step_that_sets_pmi(core, pmi):
+    """mpiexec in a step: another size in PMI_SIZE -> the ranks of mpiexec, and no guess."""
+    for start in (0, 3, 15):
+        answers = ask(core, nested(SIXTEEN, ON_ONE, pmi, start, True))
+        assert [a["identity"]["rank"] for a in answers] == [0, 1, 2, 3]
+        assert {a["launcher"] for a in answers} == {"mpich"} and not any("RC126" in ids(a) for a in answers)
+
+
+@pytest.mark.parametrize("pmi", ("pmi2", "cray"))
+def test_step_in_a_task_of_mpiexec(core, pmi):
+    """A step in a task of mpiexec: MPI_LOCALRANKID cannot belong to PMI_RANK -> the ranks of the step."""
+    answers = ask(core, nested(SIXTEEN, ON_ONE, pmi, 5, False))
+    assert [a["identity"]["rank"] for a in answers] == [0, 1, 2, 3]
+    assert {a["launcher"] for a in answers} == {"slurm"}
+
+
+@pytest.mark.parametrize("pmi", ("pmi2", "cray"))
+@pytest.mark.parametrize("rank", range(4))
+def test_one_environment_of_two_launches(core, pmi, rank):
+    """The same rank and size in both launches: the environments are equal -> RC127, whichever is inside."""
+    two = [nested(ON_ONE, ON_ONE, pmi, rank, inside)[rank] for inside in (True, False)]
+    compared = [{name: value for name, value in env.items() if name.startswith(COMPARED)} for env in two]
+    assert compared[0] == compared[1]
+    for answer in ask(core, two):
+        assert answer["status"] == "contradiction" and "RC127" in ids(answer) and not answer["plan"]
+
+
+@pytest.mark.parametrize("pmi", ("none", "pmi2", "cray", "pmix"))
+def test_names_exported_by_hand(core, pmi):
+    """MPI_LOCALRANKID and MPI_LOCALNRANKS exported in a step, without Hydra -> the ranks of the step."""
+    tasks = mixed.step(generator("fixed"), SIXTEEN, pmi)
+    names = ({"MPI_LOCALRANKID": str(task.local), "MPI_LOCALNRANKS": "8"} for task in tasks)
+    answers = ask(core, [{**task.env, **two} for task, two in zip(tasks, names)])
+    if pmi in ("pmi2", "cray"):
+        assert [a["identity"]["rank"] for a in answers] == list(range(16)) and {a["launcher"] for a in answers} == {"slurm"}
+
+
+def test_mpirun_on_a_login_node(core):
+    """4,2,1,1 slots, all taken: rank 4's node looks like the third of even ones -> refused, not placed by order."""
+    layout = Layout(["n1", "n2", "n3", "n4"], block([4, 2, 1, 1]), "slot", ["n1", "n2", "n3", "n4"])
+    facts = {"around": "nothing", "idle": 0, "per_node": False, "family": "4", "mpirun": "on a login node"}
+    tasks = openmpi_tasks(generator("fixed"), layout, {"MASTER_ADDR": MASTER}, facts)
+    answers = ask(core, [task.env for task in tasks])
+    assert all(a["status"] == "contradiction" or a["identity"]["node_rank"] == t.node for t, a in zip(tasks, answers))
+    assert "RC110" in ids(answers[4])
