@@ -236,7 +236,8 @@ bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *
     uint32_t patience = rc_session_patience(rc_options_deadline(&context->options));
 
     *held = -1;
-    if (context->options.exchange == RC_EXCHANGE_OFF || result->stamped)
+    if (context->options.exchange == RC_EXCHANGE_OFF || result->stamped ||
+        (result->launcher && result->launcher->alone))
         return true;
     if (!shared || (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER)) {
         rc_spank_meet_not(spank, result);

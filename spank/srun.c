@@ -171,8 +171,8 @@ static bool is_async(const char *word)
  * the user's command. */
 static bool waits_for_step(const struct rc_options *options)
 {
-    if (!rc_spank_is_typed() || options->exchange == RC_EXCHANGE_OFF || options->exchange == RC_EXCHANGE_PMIX ||
-        !is_on_command_line(is_async, optind))
+    if (!rc_spank_is_typed() || options->mode == RC_MODE_ALONE || options->exchange == RC_EXCHANGE_OFF ||
+        options->exchange == RC_EXCHANGE_PMIX || !is_on_command_line(is_async, optind))
         return true;
     rc_spank_say(RC_LEVEL_ERROR, RC208,
                  "srun --async leaves its step, so no server is there by which the nodes meet; nothing was started; "
@@ -203,7 +203,7 @@ bool rc_spank_srun_check(void)
     if (!rc_spank_check_environment() || !waits_for_step(&options))
         return false;
     /* what srun's own -K, -K0 or SLURM_KILL_BAD_EXIT says comes first (22.05 to 26.05: src/srun, _kill_on_bad_exit) */
-    if (&slurm_conf && !goes_on_after_failure())
+    if (&slurm_conf && options.mode != RC_MODE_ALONE && !goes_on_after_failure())
         slurm_conf.kill_on_bad_exit = 1;
     rc_spank_bind_mark();
     return true;
@@ -341,7 +341,8 @@ static const char *start_server(const slurm_step_id_t *step, const struct rc_opt
 
 static bool has_server(const struct rc_options *options)
 {
-    return options->exchange != RC_EXCHANGE_OFF && options->exchange != RC_EXCHANGE_PMIX && !getenv("SLURM_HET_SIZE");
+    return options->mode != RC_MODE_ALONE && options->exchange != RC_EXCHANGE_OFF &&
+           options->exchange != RC_EXCHANGE_PMIX && !getenv("SLURM_HET_SIZE");
 }
 
 static void begin_step(spank_t spank, slurm_step_id_t step, const struct rc_options *options)

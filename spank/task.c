@@ -140,7 +140,8 @@ static bool is_asked_for(const struct rc_env *env, struct rc_options *options)
     bool understood = rc_spank_asked(rc_env_get(env, "ROLLCALL"), options, &wrong);
 
     options->addr = NULL;
-    return understood && options->given && options->mode != RC_MODE_OFF && options->watch != RC_WATCH_OFF;
+    return understood && options->given && options->mode != RC_MODE_OFF && options->mode != RC_MODE_ALONE &&
+           options->watch != RC_WATCH_OFF;
 }
 
 /* rc_resolve, whose plan may ask for files of the node. Who the task is Slurm says. */
@@ -148,7 +149,7 @@ static enum rc_status resolve(struct rc_context *context, struct rc_result *resu
 {
     static struct rc_here_storage node;
 
-    node.only = RC_LEARN_WATCH | RC_LEARN_REVERSE | RC_LEARN_GPU_FILES;
+    node.only = RC_LEARN_WATCH | RC_LEARN_REVERSE | RC_LEARN_GPU_FILES | RC_LEARN_GPUS | RC_LEARN_PORT;
     node.watch_relative = ROLLCALL_WATCH_FROM_PLUGIN;
     node.libraries_relative = ROLLCALL_PRELOAD_FROM_PLUGIN;
     node.find_gpu_files = rc_device_files_find;

@@ -283,6 +283,8 @@ static void plan_pins(const struct rc_binder *binder, const struct rc_pins *pins
 
 bool rc_binding_is_wanted(const struct rc_context *context, const struct rc_result *result)
 {
+    if (result->launcher && result->launcher->alone && rc_bind_is_auto(context->options.bind))
+        return false;
     return (context->options.bind != RC_BIND_OFF || context->options.nic == RC_NICS_AUTO) && !result->stamped &&
            (result->mode == RC_MODE_WORKER || result->mode == RC_MODE_LAUNCHER);
 }

@@ -3,6 +3,7 @@
 
 #include "resolve/resolve.h"
 #include "system/node.h"
+#include "system/port.h"
 
 enum { TITLE_MAX = 1024 };
 
@@ -28,6 +29,15 @@ static void read_host_file(struct rc_here_storage *storage, struct rc_str path)
 
     /* a file that fills the buffer may be cut off, and half a list is worse than none */
     storage->here.host_file = n && n < sizeof(storage->file) ? (struct rc_str){ storage->file, n } : RC_ABSENT;
+}
+
+static uint16_t free_port(void)
+{
+    int fd = rc_port_bind(0, SOCK_STREAM, RC_PORT_EXCLUSIVE);
+    uint16_t port = rc_port_number(fd);
+
+    rc_port_release(fd);
+    return port;
 }
 
 static bool look(struct rc_here *here, enum rc_learn what, struct rc_str path)
@@ -58,6 +68,9 @@ static bool look(struct rc_here *here, enum rc_learn what, struct rc_str path)
     case RC_LEARN_REVERSE:
         here->reverse = rc_beside_library(storage->libraries_relative, RC_REVERSE_LIBRARY, storage->reverse,
                                           sizeof(storage->reverse));
+        break;
+    case RC_LEARN_PORT:
+        here->port = free_port();
         break;
     case RC_LEARN_GPU_FILES:
         if (storage->find_gpu_files)

@@ -30,6 +30,7 @@
  * (deepspeedai/DeepSpeed deepspeed/launcher/launch.py, main).
  */
 #include "base/netaddr.h"
+#include "launcher/gpulist.h"
 #include "launcher/hosts.h"
 #include "launcher/layout.h"
 
@@ -272,4 +273,44 @@ const struct rc_launcher rc_launcher_torchrun = {
         RC_VARIABLE("GROUP_RANK", RC_NODE_RANK),
         RC_VARIABLE("GROUP_WORLD_SIZE", RC_NNODES),
     },
+};
+
+/* One process that was made a job of its own, by --ddp=alone: rank 0 of 1, whatever launch it is in. The stamp says so
+ * to a later rollcall in the same process tree. The variables of the launch are hidden (lib/resolve/alone.c). */
+
+static const char by_option[] = "--ddp=alone";
+
+enum rc_claim rc_alone_recognise(struct rc_reader *reader, struct rc_facts *facts)
+{
+    struct rc_str id;
+
+    if (reader->starts_alone)
+        id = rc_str(rc_format(reader->arena, "%u", reader->pid));
+    else if (rc_launcher_has_scope(&rc_launcher_alone, reader->stamp.scope))
+        rc_str_split(reader->stamp.scope, ':', &id);
+    else
+        return RC_CLAIM_ABSENT;
+    rc_facts_name(reader, facts, rc_launcher_alone.id, id);
+    facts->field[RC_RANK] = (struct rc_number){ 0, by_option };
+    return RC_CLAIM_TASK;
+}
+
+bool rc_alone_read(struct rc_reader *reader, struct rc_facts *facts)
+{
+    unsigned first = rc_gpu_list_first(reader->env);
+
+    rc_facts_one_a_node(facts, (struct rc_number){ 1, by_option });
+    facts->master_certain = true;
+    if (first < RC_GPU_LISTS)
+        facts->gpus = (struct rc_number){ rc_count_devices(rc_gpu_list_value(reader->env, first)),
+                                          rc_gpu_list_name(first).p };
+    else
+        rc_read_gpus(reader, facts);
+    return true;
+}
+
+const struct rc_launcher rc_launcher_alone = {
+    .id = "alone",
+    .title = "one process alone",
+    .alone = true,
 };

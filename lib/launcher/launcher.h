@@ -47,6 +47,7 @@ enum rc_learn {
     RC_LEARN_WATCH = 32,      /* the folder of the watch, which belongs on PYTHONPATH (preload.c) */
     RC_LEARN_REVERSE = 64,    /* the library of lookup=numeric, which belongs into LD_PRELOAD (preload.c) */
     RC_LEARN_GPU_FILES = 128, /* which of the node's GPUs may be opened (system/gpufiles.h) */
+    RC_LEARN_PORT = 256,      /* a port that is free on this node */
 };
 
 enum { RC_ANCESTORS_MAX = 24 };
@@ -65,6 +66,7 @@ struct rc_here {
     uint32_t gpu_files_open; /* those that this process may open */
     uint64_t gpus_open;      /* which GPUs these are, in the order of the machine's; 0 where that is not known */
     bool gpu_files_amd;      /* they are not NVIDIA's */
+    uint16_t port;           /* 0: none was found */
     struct rc_str pmix;      /* absent where the server could not be asked */
     struct rc_str watch;     /* absent where it was not found; ends with a NUL */
     struct rc_str reverse;   /* likewise */
@@ -88,6 +90,7 @@ struct rc_reader {
     uint32_t pid;          /* of the process that will be the task, 0 where unknown */
     bool slurm_certain;    /* the caller is slurmstepd's own child (the plugin) */
     bool slurm_het;        /* the plugin has seen that the step has several components */
+    bool starts_alone;     /* --ddp=alone, which this process or one above it has not carried out yet */
     bool alone;            /* no other launcher has a marker in the environment */
     bool master_left_over; /* MASTER_ADDR was told to the tasks of another launch */
     struct rc_messages *messages;
@@ -158,6 +161,8 @@ struct rc_launcher {
 
     /* Its tasks have MASTER_ADDR and MASTER_PORT from it. In those of another launch they are left over. */
     bool tells_master;
+    /* No launcher: --ddp=alone makes this process a job of its own. */
+    bool alone;
     /* It has numbered its tasks for torch: their variables are shown, never changed. */
     bool authoritative;
     /* Lightning's SLURMEnvironment recognises its tasks. It takes ranks from SLURM_PROCID and SLURM_LOCALID, not from

@@ -74,6 +74,22 @@ static void by_counts(struct rc_result *result)
         set_mode(result, RC_MODE_WORKER, rc_format(&result->arena, "up to %u tasks on a node", tasks));
 }
 
+/* What torchrun starts has ranks of torchrun's. Others may be one process, or start a worker a GPU, as Lightning does:
+ * then LOCAL_RANK would tell them that the workers exist already. */
+static bool decide_alone(const struct rc_context *context, struct rc_result *result)
+{
+    const uint32_t gpus = result->facts.gpus.value;
+    const uint32_t nproc = context->options.nproc;
+    bool starts_workers = nproc > 1 || result->command.kind == RC_COMMAND_LAUNCHER;
+
+    if (!result->stamp_is_outer)
+        starts_workers = result->stamp.mode == RC_STAMP_LAUNCHER;
+    set_mode(result, starts_workers ? RC_MODE_LAUNCHER : RC_MODE_WORKER, "this process is a job of its own");
+    result->has_workers = !starts_workers && !nproc && gpus != RC_UNKNOWN && gpus > 1 &&
+                          (result->stamp_is_outer || !result->stamp.told.p);
+    return true;
+}
+
 void rc_mode_of_daemon(struct rc_result *result)
 {
     set_mode(
@@ -92,6 +108,8 @@ bool rc_mode_decide(const struct rc_context *context, struct rc_result *result)
         set_mode(result, RC_MODE_NONE, "switched off");
     } else if (command->kind == RC_COMMAND_DAEMON) {
         rc_mode_of_daemon(result);
+    } else if (result->launcher->alone) {
+        return decide_alone(context, result);
     } else if (options->mode == RC_MODE_WORKER) {
         set_mode(result, RC_MODE_WORKER, "asked for");
     } else if (options->mode == RC_MODE_LAUNCHER) {
@@ -146,6 +164,7 @@ struct rc_reader rc_reader_of(const struct rc_context *context, struct rc_result
         .pid = context->pid,
         .slurm_certain = context->slurm_certain,
         .slurm_het = context->slurm_het,
+        .starts_alone = context->options.mode == RC_MODE_ALONE,
         .messages = &result->messages,
         .arena = &result->arena,
         .node_set = result->node_set,

@@ -88,6 +88,12 @@ static void masterport_find(const struct rc_context *context, struct rc_result *
         master->port = port_in(result->facts.port_seed, WINDOW_FIRST, WINDOW_LAST, PORTS_EACH);
         master->port_source = "computed from the launch, the same in all its tasks";
     }
+    /* nobody else has to know it */
+    if (result->launcher->alone && !options->port_first && rc_seen(context->here, RC_LEARN_PORT, RC_ABSENT) &&
+        context->here->port) {
+        master->port = context->here->port;
+        master->port_source = "free on this node";
+    }
     master->launch_port = master->port;
     if (!result->stamp_is_outer && !result->outer_master && user_port(result, &users) &&
         user_port_stays(result, options, users)) {

@@ -21,7 +21,8 @@ enum rc_mode {
     RC_MODE_AUTO, /* a request only; the mode that is decided is one of the others */
     RC_MODE_WORKER,
     RC_MODE_LAUNCHER,
-    RC_MODE_OFF, /* a request only */
+    RC_MODE_ALONE, /* a request only: this process is a job of its own (rc_launcher.alone) */
+    RC_MODE_OFF,   /* a request only */
     RC_MODE_NONE,
     RC_MODE_TORCHRUN, /* torchrun's child */
 };
@@ -58,7 +59,7 @@ struct rc_options {
     bool addr_by_user; /* after combining: from the command line or ROLLCALL, not from plugstack.conf */
     bool port_by_user;
     bool mode_given;   /* a mode was named, "auto" included */
-    enum rc_mode mode; /* AUTO, OFF, WORKER or LAUNCHER */
+    enum rc_mode mode; /* AUTO, OFF, WORKER, LAUNCHER or ALONE */
 
     /* the keys of options.def, each zero where it was not given */
     enum rc_order order;
@@ -118,7 +119,7 @@ enum rc_action {
     RC_KEEP,  /* the user's own value stays */
 };
 
-enum { RC_PLAN_MAX = 64, RC_REJECTED_MAX = 32 };
+enum { RC_PLAN_MAX = 128, RC_REJECTED_MAX = 32 };
 
 struct rc_plan_entry {
     enum rc_action action;
@@ -297,6 +298,7 @@ struct rc_result {
     struct rc_command command; /* of a task without its own stamp, whose identity was read */
     enum rc_mode mode;         /* NONE, WORKER, LAUNCHER or TORCHRUN */
     const char *mode_reason;
+    bool has_workers; /* alone, with several GPUs: it may start a worker for each, so it gets no LOCAL_RANK */
     struct rc_master master;
     struct rc_gpus gpus;   /* in worker and launcher mode */
     struct rc_stamp stamp; /* what an earlier rollcall left in the environment */

@@ -295,10 +295,36 @@ static const struct rc_launcher *find_outer_master(struct rc_reader *reader, uin
     return NULL;
 }
 
+static unsigned find_alone(void)
+{
+    unsigned index = 0;
+
+    while (!rc_launcher_at(index)->alone)
+        index++;
+    return index;
+}
+
+/* --ddp=alone, now or by an earlier rollcall in this process tree. A task that was started since, of a launch that the
+ * stamp does not know, is a new one. */
+static bool is_alone(struct rc_reader *reader, const struct candidates *candidates, unsigned index)
+{
+    bool is_again = rc_launcher_has_scope(rc_launcher_at(index), reader->stamp.scope);
+
+    for (unsigned i = 0; i < candidates->count; i++) {
+        const struct candidate *c = &candidates->list[i];
+
+        if (may_be_inside(c) && c->claim != RC_CLAIM_BROKEN && !rc_stamp_has_outer(&reader->stamp, c->scope))
+            is_again = false;
+    }
+    reader->starts_alone = reader->starts_alone && !is_again;
+    return is_again || reader->starts_alone;
+}
+
 enum rc_claim rc_nesting_recognise(const struct rc_context *context, struct rc_result *result)
 {
     struct rc_reader reading = rc_reader_of(context, result);
     struct rc_reader *reader = &reading;
+    const struct candidate alone = { .index = find_alone() };
     struct candidates candidates;
     const struct candidate *chosen;
     enum rc_claim claim;
@@ -306,7 +332,7 @@ enum rc_claim rc_nesting_recognise(const struct rc_context *context, struct rc_r
 
     reader->alone = rc_launcher_is_alone(reader->env, marks);
     ask_families(reader, marks, &result->facts, &candidates);
-    chosen = choose_candidate(reader, &candidates);
+    chosen = is_alone(reader, &candidates, alone.index) ? &alone : choose_candidate(reader, &candidates);
     result->outer_count = 0;
     rc_facts_init(&result->facts);
     if (!chosen) {
@@ -316,7 +342,7 @@ enum rc_claim rc_nesting_recognise(const struct rc_context *context, struct rc_r
     claim = rc_launcher_recognise(chosen->index, reader, &result->facts);
     result->launcher = rc_launcher_at(chosen->index);
     result->launcher_index = chosen->index;
-    if (!reader->stamp.text.n && (marks & (marks - 1)))
+    if (!reader->stamp.text.n && (marks & (marks - 1)) && chosen != &alone)
         result->outer_master = find_outer_master(reader, marks, chosen->index);
     note_others(reader, &candidates, chosen, result);
     return claim;

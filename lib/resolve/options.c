@@ -23,8 +23,9 @@ static const char key_names[] = ""
 const char *rc_mode_name(enum rc_mode mode)
 {
     static const char names[][9] = {
-        [RC_MODE_AUTO] = "auto", [RC_MODE_WORKER] = "worker", [RC_MODE_LAUNCHER] = "launcher",
-        [RC_MODE_OFF] = "off",   [RC_MODE_NONE] = "none",     [RC_MODE_TORCHRUN] = "torchrun",
+        [RC_MODE_AUTO] = "auto",         [RC_MODE_WORKER] = "worker", [RC_MODE_LAUNCHER] = "launcher",
+        [RC_MODE_ALONE] = "alone",       [RC_MODE_OFF] = "off",       [RC_MODE_NONE] = "none",
+        [RC_MODE_TORCHRUN] = "torchrun",
     };
 
     return mode < sizeof(names) / sizeof(*names) ? names[mode] : names[RC_MODE_NONE];

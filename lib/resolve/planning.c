@@ -24,7 +24,7 @@ static const char *jax_local_devices(struct rc_result *result)
     uint32_t count = visible != RC_UNKNOWN ? visible : result->facts.gpus.value;
     const char *list = "0";
 
-    if (result->mode == RC_MODE_WORKER)
+    if (result->mode == RC_MODE_WORKER && !result->has_workers)
         return visible == 1 && result->identity.field[RC_LOCAL_WORLD_SIZE] > 1 ? list : NULL;
     if (count == RC_UNKNOWN || count < 2 || count > DEVICES_MAX)
         return NULL;
@@ -70,7 +70,7 @@ void rc_frameworks_unset(struct rc_result *result, const char *reason)
 /* Beside the stamp of another launch, task or mode rollcall's own values are there, which are no wish of the user's. */
 static void set_for_frameworks(struct rc_result *result, bool is_repeated)
 {
-    bool stale = result->stamp.text.p && !is_repeated;
+    bool stale = (result->stamp.text.p || result->launcher->alone) && !is_repeated;
 
     for (unsigned i = 0; i < FRAMEWORKS; i++) {
         struct rc_str name = frameworks[i].name;
@@ -164,7 +164,9 @@ static void set_numbers(struct rc_result *result)
 
         if (result->mode == RC_MODE_LAUNCHER && !numbers[i].is_agents)
             continue;
-        if (numbers[i].field == RC_LOCAL_RANK && gpus->why) /* programs index devices with it */
+        if (result->has_workers && (numbers[i].field == RC_LOCAL_RANK || numbers[i].field == RC_LOCAL_WORLD_SIZE))
+            rc_plan_unset(result, name, "the process may start a worker for each of its GPUs");
+        else if (numbers[i].field == RC_LOCAL_RANK && gpus->why) /* programs index devices with it */
             rc_plan_set_number(result, name, gpus->device, "the GPUs that this task sees", gpus->why);
         else if (numbers[i].field == RC_NNODES && result->facts.nnodes_derived)
             /* torch reads it nowhere: better none than one of nodes that there are not */
@@ -275,22 +277,6 @@ static void plan_job_name(struct rc_result *result)
         rc_plan_unset(result, RC_STR(RC_KEPT_NAME), "the job name is in its own place again");
 }
 
-static void plan_worker(struct rc_result *result)
-{
-    set_numbers(result);
-    set_master_names(result);
-    plan_job_name(result);
-    repair_launchers(result);
-    /* also under mpirun in a batch script: Lightning takes SLURM_NTASKS, which
-     * is repaired, for a reason to believe in Slurm */
-    if (is_even(result) && !rc_env_get(&result->env, "SLURM_NTASKS_PER_NODE").p &&
-        (result->launcher->slurm_environment || rc_env_get(&result->env, "SLURM_NTASKS").p))
-        rc_plan_set_field(result, RC_STR("SLURM_NTASKS_PER_NODE"), RC_LOCAL_WORLD_SIZE,
-                          "Lightning refuses to start without it (\"You set --ntasks\")");
-    rc_agents_unset(result, "a worker must not start agents");
-    RC_PLAN_UNSET(result, torchelastic_names, "left over from another torchrun");
-}
-
 /* Lightning takes the step's tasks for its workers as long as it believes in
  * Slurm; a job named "bash" it leaves alone (slurm.py, all versions). */
 static void hide_step_from_lightning(struct rc_result *result)
@@ -304,6 +290,25 @@ static void hide_step_from_lightning(struct rc_result *result)
                     "the job's real name");
     rc_plan_set(result, RC_STR("SLURM_JOB_NAME"), "bash", "launcher mode",
                 "Lightning must not take the step's tasks for its workers");
+}
+
+static void plan_worker(struct rc_result *result)
+{
+    set_numbers(result);
+    set_master_names(result);
+    if (result->launcher->alone)
+        hide_step_from_lightning(result);
+    else
+        plan_job_name(result);
+    repair_launchers(result);
+    /* also under mpirun in a batch script: Lightning takes SLURM_NTASKS, which
+     * is repaired, for a reason to believe in Slurm */
+    if (!result->launcher->alone && is_even(result) && !rc_env_get(&result->env, "SLURM_NTASKS_PER_NODE").p &&
+        (result->launcher->slurm_environment || rc_env_get(&result->env, "SLURM_NTASKS").p))
+        rc_plan_set_field(result, RC_STR("SLURM_NTASKS_PER_NODE"), RC_LOCAL_WORLD_SIZE,
+                          "Lightning refuses to start without it (\"You set --ntasks\")");
+    rc_agents_unset(result, "a worker must not start agents");
+    RC_PLAN_UNSET(result, torchelastic_names, "left over from another torchrun");
 }
 
 /* For a later rollcall in this task, which goes by the launcher's own numbers. */
@@ -331,7 +336,7 @@ static void plan_launcher(const struct rc_context *context, struct rc_result *re
     set_master_names(result);
     rc_agents_plan(context, result);
     /* scripts give torchrun or accelerate $SLURM_NODEID and $SLURM_PROCID */
-    if (result->ordered.host.p)
+    if (result->ordered.host.p || result->launcher->alone)
         repair_launchers(result);
     hide_step_from_lightning(result);
     rc_planning_unset_numbers(result, false, "it would say that the workers exist already");
@@ -372,6 +377,8 @@ void rc_planning_write(const struct rc_context *context, struct rc_result *resul
         plan_worker(result);
     else
         plan_launcher(context, result);
+    if (result->launcher->alone)
+        rc_alone_plan(result);
     keep_order(result);
     rc_gpus_plan(context, result);
     set_for_frameworks(result, is_repeated);

@@ -78,6 +78,7 @@ static void clear_result(struct rc_result *result)
     result->mode_reason = NULL;
     result->ordered = (struct rc_ordered){ .host = RC_ABSENT };
     result->by_node = false;
+    result->has_workers = false;
     result->stamp_is_outer = false;
     result->outer_master = NULL;
     result->stamped = false;
@@ -195,7 +196,8 @@ static const char *make_stamp(struct rc_result *result)
     };
 
     return rc_stamp_write(&result->arena, result->facts.scope, result->facts.field[RC_RANK].value, mode, port,
-                          launcher || result->launcher->by_hand ? NULL : told, result->outer, result->outer_count);
+                          launcher || result->launcher->by_hand || result->has_workers ? NULL : told, result->outer,
+                          result->outer_count);
 }
 
 /* Whether this process is the task's program, or a shell before it. Processes that
@@ -253,7 +255,8 @@ static bool recognise_task(const struct rc_context *context, struct rc_result *r
         return no_task(context, result, claim);
 
     stamped = stamped_mode(&result->stamp, &result->facts);
-    result->stamp_is_outer = result->stamp.text.p && stamped == RC_MODE_AUTO;
+    /* a job of its own has nothing from the launch that it is in */
+    result->stamp_is_outer = (result->stamp.text.p || result->launcher->alone) && stamped == RC_MODE_AUTO;
     if (stamped != RC_MODE_AUTO && !context->ignore_stamp && !result->launcher->authoritative) {
         result->mode = stamped;
         keep_stamped(context, result, claim);

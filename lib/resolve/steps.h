@@ -47,6 +47,9 @@ void rc_gpus_decide(const struct rc_context *context, struct rc_result *result);
  * is_repeated: it carries one of this launch, task and mode already. */
 void rc_planning_write(const struct rc_context *context, struct rc_result *result, const char *stamp, bool is_repeated);
 
+/* For --ddp=alone: hides what makes frameworks and MPI count the launch that the process is in. */
+void rc_alone_plan(struct rc_result *result);
+
 /* Adds what result->gpus says of the variables. */
 void rc_gpus_plan(const struct rc_context *context, struct rc_result *result);
 

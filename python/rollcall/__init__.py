@@ -67,7 +67,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import socket
 import sys
 import time
 from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
@@ -197,17 +196,21 @@ def _apply_alone(me: Identity, messages: Tuple[Message, ...]) -> Applied:
     if me.launcher is not None or left:
         raise Error(1, f"this process is no task of a job, and not alone either: {why[0]}; start it with srun, "
                        "mpirun or torchrun; or unset what is left of a launcher")
-    holder = socket.socket()
-    holder.bind(("127.0.0.1", 0))
-    # from here on torch's listener gets the port, and no program that wants any free one
-    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    addr, port = holder.getsockname()
-    me = me._replace(rank=0, world_size=1, local_rank=0, local_world_size=1, node_rank=0, nnodes=1, master_addr=addr,
-                     master_port=port)
-    names = ("rank", "world_size", "local_rank", "local_world_size", "master_addr", "master_port")
-    before = _change({name.upper(): str(getattr(me, name)) for name in names})
+    wish = _change({"ROLLCALL": "alone,nproc=1"})
+    try:
+        with _library.Job() as job:
+            applied = _apply_job(job)
+    finally:
+        _change(wish)
     print("rollcall: there is no launcher: this process is alone, rank 0 of 1", file=sys.stderr)
-    return Applied(me, before, holder.detach())
+    return applied
+
+
+def _apply_job(job: _library.Job) -> Applied:
+    port = ctypes.c_int(-1)
+    job.call("hold_port", ctypes.byref(port))
+    before = _change({name: value for action, name, value in job.variables() if action != "keep"})
+    return Applied(_by_hand(job.identity()), before, port.value)
 
 
 def apply(alone: bool = False) -> Applied:
@@ -228,16 +231,15 @@ def apply(alone: bool = False) -> Applied:
     a launch that has lost its variables would train alone.
     """
     with _library.Job() as job:
-        me, port = _by_hand(job.identity()), ctypes.c_int(-1)
+        me = _by_hand(job.identity())
         if alone and me.mode == "none" and me.rank is None:
             return _apply_alone(me, job.messages())
-        job.call("hold_port", ctypes.byref(port))
-        before = _change({name: value for action, name, value in job.variables() if action != "keep"})
+        applied = _apply_job(job)
         if not me.rank:
             for message in job.messages():
                 if message.level == "warning":
                     print(f"rollcall: warning {message.id}: {message.text}", file=sys.stderr)
-        return Applied(me, before, port.value)
+        return applied
 
 
 def broadcast(name: str, data: Optional[bytes] = None, root: int = 0, timeout: float = 300.0) -> bytes:

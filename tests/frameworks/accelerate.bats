@@ -94,3 +94,14 @@ configured()
             --main_process_ip n1 --main_process_port 29511 "$0"' "$ours/accelerate_train.py"
     unsaid RC304
 }
+
+@test "--ddp=alone: in a job of eight tasks, under mpirun and under srun Accelerate is one process" {
+    batch 120 -N2 --ntasks=8 <<< "rollcall exec --ddp=alone -- python $ours/accelerate_train.py"
+    everybody ranks world=1 nodes=1
+    attempt 120 salloc -N2 --ntasks-per-node=2 \
+        mpirun -np 2 sh -c '[ $OMPI_COMM_WORLD_RANK = 0 ] || exec "$@"' sh \
+        rollcall exec --ddp=alone -- python "$ours/accelerate_train.py"
+    everybody ranks world=1 nodes=1
+    attempt 120 srun --ddp=alone -n1 python "$ours/accelerate_train.py"
+    everybody ranks world=1 nodes=1
+}

@@ -89,3 +89,13 @@ SCRIPT
         [ "${address##*:}" -eq $((port + 1)) ]
     done < <(grep '^inner' "$out")
 }
+
+@test "--ddp=alone: in a job of eight tasks, under srun and under mpirun JAX is one process with all its GPUs" {
+    batch 120 -N2 --ntasks=8 <<< "rollcall exec --ddp=alone -- ${jax[*]}"
+    everybody ranks world=1 nodes=1
+    attempt 120 srun --ddp=alone -N1 -n1 --gpus-per-node=2 "${jax[@]}"
+    everybody ranks world=1 nodes=1
+    said ' devices=0,1 '
+    attempt 120 salloc -N2 --ntasks-per-node=1 mpirun -np 1 rollcall exec --ddp=alone -- "${jax[@]}"
+    everybody ranks world=1 nodes=1
+}

@@ -56,3 +56,15 @@ equal_ranks()
     answers 'nothing count=4' 60 srun --ddp -N2 --ntasks-per-node=2 "$whoami"
     trains 60 srun --ddp -N2 --ntasks-per-node=2 python "$ours/submitit_export.py"
 }
+
+# MPI_Init of a task would join the launch, and Lightning calls it.
+@test "--ddp=alone: MPI and Lightning beside mpi4py are a job of one, under srun and under mpirun" {
+    attempt 90 srun --mpi=pmix -N2 -n2 rollcall exec --ddp=alone -- python "$ours/mpi_rank.py"
+    succeeded
+    [ "$(grep -c ' rank=0 world=1 .* equal=True ' "$out")" -eq 2 ] || explain "not two jobs of one"
+    attempt 90 salloc -N2 --ntasks-per-node=1 mpirun -np 2 rollcall exec --ddp=alone -- python "$ours/mpi_rank.py"
+    succeeded
+    [ "$(grep -c ' rank=0 world=1 .* equal=True ' "$out")" -eq 2 ] || explain "not two jobs of one"
+    attempt 90 srun --mpi=pmix -N1 -n1 rollcall exec --ddp=alone -- python "$programs/lit.py" --devices 1 --num-nodes 1
+    everybody ranks world=1 nodes=1
+}
