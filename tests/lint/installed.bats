@@ -45,7 +45,16 @@ tree()
 @test "make uninstall leaves nothing" {
     make -C "$build" install DESTDIR="$BATS_TEST_TMPDIR/stage"
     make -C "$build" uninstall DESTDIR="$BATS_TEST_TMPDIR/stage"
-    expect_same "" "$(find "$BATS_TEST_TMPDIR/stage" ! -type d)"
+    expect_same "" "$(find "$BATS_TEST_TMPDIR/stage$prefix" -mindepth 1)"
+    # what others have installed stays, and below a system's prefix also folders that are not rollcall's
+    for other in "$BATS_TEST_TMPDIR/other" /usr; do
+        make -C "$build" install DESTDIR="$BATS_TEST_TMPDIR/stage" prefix="$other" plugindir="$other/lib/slurm"
+        [ $other = /usr ] || touch "$BATS_TEST_TMPDIR/stage$other/bin/other"
+        make -C "$build" uninstall DESTDIR="$BATS_TEST_TMPDIR/stage" prefix="$other" plugindir="$other/lib/slurm"
+    done
+    expect_same "$BATS_TEST_TMPDIR/other/bin/other" "$(cd "$BATS_TEST_TMPDIR/stage" && find . -path './usr' -prune -o -type f -print | cut -c 2-)"
+    [ -d "$BATS_TEST_TMPDIR/stage/usr/share/man/man1" ]
+    expect_same "" "$(find "$BATS_TEST_TMPDIR/stage/usr" -name '*rollcall*')"
 }
 
 @test "make install ends with what to do next; a package's does not" {
@@ -97,4 +106,12 @@ tree()
     cmake -S "$BATS_TEST_TMPDIR" -B "$BATS_TEST_TMPDIR/build" -DCMAKE_PREFIX_PATH="$prefix"
     cmake --build "$BATS_TEST_TMPDIR/build"
     expect_same 'no launcher: rank 0 of 1' "$(env -i "$BATS_TEST_TMPDIR/build/who")"
+}
+
+# The folder of a build in another place holds what a build in place leaves in the tree.
+@test "git ignores what a build makes: nothing of it can be committed" {
+    [ -e "$top/.git" ] || skip 'this is no repository'
+    shown=$(cd "$build" && find . -path './rollcall-*' -prune -o -type f ! -name configured ! -name 'conftest*' -printf '%P\n' |
+        git -c 'safe.directory=*' -C "$top" check-ignore --no-index --verbose --non-matching --stdin | sed -n 's/^::\t//p')
+    expect_same "" "$shown"
 }
