@@ -62,10 +62,24 @@ setup_move()
     done
 }
 
+# An archive that git has made of a commit has no list of its files, which the tests and make dist need.
+setup_manifest()
+{
+    local empty
+
+    [ ! -e "$ROLLCALL_TOP/.git" ] && [ ! -e "$ROLLCALL_TOP/MANIFEST" ] || return 0
+    need_packages git && empty=$(mktemp -d) && git init -q --bare "$empty" || return 1
+    git --git-dir="$empty" --work-tree="$ROLLCALL_TOP" -C "$ROLLCALL_TOP" ls-files --others --exclude-standard |
+        LC_ALL=C sort > "$empty/MANIFEST"
+    mv "$empty/MANIFEST" "$ROLLCALL_TOP/MANIFEST" && touch -r "$ROLLCALL_TOP/autogen.sh" "$ROLLCALL_TOP/MANIFEST"
+    rm -rf "$empty"
+}
+
 run_elsewhere()
 {
     local script=$1 why copy status=0
     shift
+    setup_manifest || exit 1
     why=$(setup_obstacle | paste -s -d ';' | sed 's|;|, and it |')
     [ -n "$why" ] || return 0
     only_one "$ROLLCALL_TOP" "$script"
@@ -173,6 +187,7 @@ copy_sources()
 
     mkdir -p "$1" || return 1
     if [ -e "$ROLLCALL_TOP/.git" ]; then
+        need_packages git || return 1
         git -c 'safe.directory=*' -C "$ROLLCALL_TOP" ls-files --cached --others --exclude-standard |
             while IFS= read -r file; do
                 [ ! -e "$ROLLCALL_TOP/$file" ] || printf '%s\n' "$file"

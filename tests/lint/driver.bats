@@ -66,6 +66,18 @@ teardown()
     rm -rf --one-file-system "$below_tmp"
 }
 
+@test "an archive without .git and without MANIFEST gets its list of files, whatever is built there" {
+    tree "$folder/archive"
+    rm "$folder/archive/MANIFEST"
+    touch -d 2001-02-03 "$folder/archive/autogen.sh"
+    printf '%s\n' '*.o' /build/ > "$folder/archive/.gitignore"
+    touch "$folder/archive/x.o"
+    run -0 "$folder/archive/script" word true
+    [ "$output" = "in $folder/archive with word" ]
+    expect_same $'.gitignore\nautogen.sh\nscript\ntests/setup.bash' "$(cat "$folder/archive/MANIFEST")"
+    [ "$(date -r "$folder/archive/MANIFEST" +%Y)" = 2001 ]
+}
+
 @test "a second one beside the first says so in a line, and leaves it alone" {
     for where in "$folder/plain" "$folder/a blank"; do
         tree "$where"
@@ -143,6 +155,7 @@ driver()
 {
     mkdir -p "$folder/tests/slow" "$folder/build" "$folder/bin"
     cp "$top"/tests/{run,layer,setup.bash,series.bash,cluster/leftout.bash} "$folder/tests"
+    touch "$folder/MANIFEST"
     printf '#!/bin/sh\necho "all install:" > Makefile\n' > "$folder/configure"
     chmod 755 "$folder" "$folder/configure"
     as=(env PATH="$folder/bin:$PATH" MINICLUSTER_STATE="$folder/state")
