@@ -12,7 +12,7 @@
 #                              $ROLLCALL_CROSS/usr/bin
 #   run_elsewhere SCRIPT ARG...   runs SCRIPT of the tree from a copy of it in /var/tmp and exits, if it cannot run here:
 #                              below /tmp (each virtual node has a /tmp of its own), configured in place, below a long
-#                              path or one with a blank
+#                              path or one with a blank, or the tests where other users cannot read them
 #   only_one FOLDER WHAT       exits, if another one that calls this for that folder still runs
 #   has_root                   root, or sudo gives it
 #   need_machine MEGABYTES     /proc, /dev and, if what is large has still to be fetched, so much disk
@@ -29,12 +29,25 @@
 
 # A user's CDPATH would make cd print where it goes.
 unset CDPATH
+# Other users run what is built here.
+umask 022
 ROLLCALL_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export ROLLCALL_TOP
 
 setup_say()
 {
     printf 'setup: %s\n' "$*" >&2
+}
+
+setup_is_open()
+{
+    local path=$ROLLCALL_TOP
+
+    [ $((0$(stat -c %a "$ROLLCALL_TOP/tests/setup.bash") & 4)) -ne 0 ] || return 1
+    while [ -n "$path" ]; do
+        [ $((0$(stat -c %a "$path") & 1)) -ne 0 ] || return 1
+        path=${path%/*}
+    done
 }
 
 # Why the tests and the demo cannot run here.
@@ -48,6 +61,7 @@ setup_obstacle()
         *[!A-Za-z0-9_./+,@=~%-]*) echo 'has a character in its path that make or a search path cannot have' ;;
         *) [ ${#ROLLCALL_TOP} -le $longest ] || echo "has a path of more than $longest bytes" ;;
     esac
+    [ "$1" = contrib/demo/demo ] || setup_is_open || echo 'cannot be read by other users, who are in the tests'
     [ ! -e "$ROLLCALL_TOP/config.status" ] || echo 'is configured in place, and cannot be built in another folder as well'
 }
 
@@ -80,7 +94,7 @@ run_elsewhere()
     local script=$1 why copy status=0
     shift
     setup_manifest || exit 1
-    why=$(setup_obstacle | paste -s -d ';' | sed 's|;|, and it |')
+    why=$(setup_obstacle "$script" | paste -s -d ';' | sed 's|;|, and it |')
     [ -n "$why" ] || return 0
     only_one "$ROLLCALL_TOP" "$script"
     # of the same name each time: what is built, and a virtual environment, have their folder's name in them
@@ -96,7 +110,7 @@ run_elsewhere()
     trap "setup_move '$copy' \"\$ROLLCALL_TOP\" && rm -rf --one-file-system '$copy'" EXIT
     # what one that was killed has left
     find "$copy" -mindepth 1 -maxdepth 1 ! -name build ! -name .venv -exec rm -rf --one-file-system {} +
-    setup_move "$ROLLCALL_TOP" "$copy" && copy_sources "$copy" || exit 1
+    setup_move "$ROLLCALL_TOP" "$copy" && copy_sources "$copy" && chmod -R a+rX "$copy" || exit 1
     case ${PYTHON:-} in "$ROLLCALL_TOP"/.venv/*) unset PYTHON ;; esac
     "$copy/$script" "$@" 8<&- || status=$?
     exit "$status"

@@ -28,6 +28,7 @@ END
 setup()
 {
     folder=$(mktemp -d /var/tmp/rollcall-driver.XXXXXX)
+    chmod 755 "$folder"
 }
 
 teardown()
@@ -42,11 +43,14 @@ teardown()
     [ "$output" = "in $folder/plain with word" ]
 }
 
-@test "a long path, a blank, /tmp or a configuration in place: it runs in a copy, what is built is kept, nothing is left" {
+@test "a long path, a blank, /tmp, a home of mode 700, umask 077 or a configuration in place: it runs in a copy, what is built is kept, nothing is left" {
     below_tmp=$(mktemp -d /tmp/rollcall-driver.XXXXXX)
     tree "$folder/in place"
     touch "$folder/in place/config.status"
-    for where in "$folder/a blank" "$folder/$(printf 'long%.0s' {1..20})" "$folder/in place" "$below_tmp/tree"; do
+    mkdir -m 700 "$folder/home"
+    tree "$folder/closed"
+    chmod 700 "$folder/closed"
+    for where in "$folder/home/tree" "$folder/closed"  "$folder/a blank" "$folder/$(printf 'long%.0s' {1..20})" "$folder/in place" "$below_tmp/tree"; do
         tree "$where"
         run -0 "$where/script" 'a word' true
         [[ ${lines[0]} == "setup: $where "*": running in /var/tmp/rollcall-tree."* ]]
