@@ -127,7 +127,7 @@ inside_chroot()
 @test "a chroot, a machine without /proc, a full disk: one line says so at once" {
     inside_chroot furnished need_nodes
     echo "$output"
-    [ "$status" -eq 1 ] && [ ${#lines[@]} -eq 1 ]
+    [ "$status" -eq 1 ]
     [ "$output" = 'setup: / is a chroot, in which no virtual nodes of a Slurm can be: use systemd-nspawn or a container' ]
     inside_chroot mounted need_nodes
     [ "$output" = 'setup: / is a chroot, in which no virtual nodes of a Slurm can be: use systemd-nspawn or a container' ]
@@ -171,7 +171,8 @@ driver()
 
 @test "a user who has sudo runs the tests of a real Slurm as root, one who has not is told so, and none is skipped" {
     driver
-    printf '#!/bin/sh\n[ "$*" = -v ] || echo "sudo $*"\n' > "$folder/bin/sudo"
+    # virtual nodes can be here
+    printf '#!/bin/sh\ncase "$*" in -v) ;; *unshare*) stat -c %%d:%%i / ;; *) echo "sudo $*" ;; esac\n' > "$folder/bin/sudo"
     chmod 755 "$folder/bin/sudo"
     run -0 "${as[@]}" "$folder/tests/run" cluster
     [[ ${lines[-1]} == "sudo -- env "*" tests/harness cluster" ]]

@@ -86,7 +86,7 @@ struct unit_text {
  * 'n[1-': open bracket"; without a `what` it is the reason. */
 void unit_add(void (*check)(const void *row), const void *row, const char *what, struct rc_str input, const char *why);
 
-/* Return `lacking`, and print what is lacking: the test returns then. cmocka 1.1.5 prints its own skip() as "not ok". */
+/* Return `lacking`, and print what is lacking: the test returns then. skip() of cmocka 1.1.5 prints "not ok". */
 bool unit_skips(bool lacking, const char *why);
 
 /* Runs all tests of the program; the exit status of main(). For a program with a main() of its own. */
