@@ -65,7 +65,7 @@ static bool is_wanted(const struct rc_context *context, const struct rc_result *
 
     *why = NULL;
     if (options->exchange == RC_EXCHANGE_OFF || result->stamped ||
-        (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER) || cli_fact(result, RC_WORLD_SIZE) == 1)
+        (result->mode != RC_MODE_WORKER && result->mode != RC_MODE_LAUNCHER))
         return false;
     /* an outer rollcall has met for this launch, and --ddp asks for part of its work again */
     if (rc_str_is(result->stamp.scope, result->facts.scope))
@@ -75,6 +75,8 @@ static bool is_wanted(const struct rc_context *context, const struct rc_result *
             return false;
     if (result->master.port_given != RC_GIVEN_BY_LAUNCH && rc_env_get(&result->env, "MASTER_ADDR").n)
         return false;
+    if (cli_fact(result, RC_WORLD_SIZE) == 1)
+        return true;
     if (options->exchange == RC_EXCHANGE_SRUN)
         *why = "only srun --ddp has a rendezvous server";
     else if (!rc_pmix_server_is_own(result))

@@ -80,7 +80,7 @@ static bool is_said(enum rc_message_id id)
     return rc_message_entry(id)->level != RC_LEVEL_NOTE;
 }
 
-/* "ok", "nothing is set", or "RC301 RC407". */
+/* "ok", "ok for a launcher", "nothing is set", or "RC301 RC407". */
 static void print_verdict(const struct rc_result *result)
 {
     const struct rc_messages *messages = &result->messages;
@@ -92,7 +92,10 @@ static void print_verdict(const struct rc_result *result)
         printf("%s%s", any ? " " : "", rc_message_entry(messages->list[i].id)->id);
         any = true;
     }
-    puts(any ? "" : result->mode == RC_MODE_NONE ? "nothing is set" : "ok");
+    puts(any                                ? ""
+         : result->mode == RC_MODE_NONE     ? "nothing is set"
+         : result->mode == RC_MODE_LAUNCHER ? "ok for a launcher"
+                                            : "ok");
 }
 
 static void print_notes(const struct rc_messages *messages)

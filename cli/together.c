@@ -235,14 +235,14 @@ void cli_together_head(const struct rc_result *result, enum cli_part part, size_
                                "with srun --ddp, or if the step begins at the job's first node";
     const char *cure = rc_pmix_server_is_own(result) ? pmix : slurm;
     bool has_cure = result->launcher->pmix_server == RC_PMIX_SERVER_SLURM;
+    bool has_reason = result->mode == RC_MODE_NONE || result->mode == RC_MODE_LAUNCHER;
     uint32_t world = cli_fact(result, RC_WORLD_SIZE);
     uint32_t nodes = cli_fact(result, RC_NNODES);
     char name[RC_NODE_NAME_SIZE];
 
     printf("%s%s%s: %u tasks on %u node%s, mode %s%s%s\n", result->launcher->title, result->facts.run_id ? ", " : "",
            result->facts.run_id ? result->facts.run_id : "", (unsigned)world, (unsigned)nodes, nodes == 1 ? "" : "s",
-           rc_mode_name(result->mode), result->mode == RC_MODE_NONE ? ": " : "",
-           result->mode == RC_MODE_NONE ? result->mode_reason : "");
+           rc_mode_name(result->mode), has_reason ? ": " : "", has_reason ? result->mode_reason : "");
     if (part == CLI_PART_NODE && count == cli_fact(result, RC_LOCAL_WORLD_SIZE)) {
         printf(count == 1 ? "here is the one" : "here are the %zu", count);
         printf(" of %s; each node prints its own: %s\n", rc_node_name(name),

@@ -314,3 +314,26 @@ const struct rc_launcher rc_launcher_alone = {
     .title = "one process alone",
     .alone = true,
 };
+
+/* The one process of a job that no launcher started: `rollcall exec -- python train.py` on a workstation, in a shell of
+ * salloc's, in a batch script. Each is a launch of its own, so two of them on a machine have different ports. */
+
+enum rc_claim rc_single_recognise(struct rc_reader *reader, struct rc_facts *facts)
+{
+    facts->field[RC_RANK] = (struct rc_number){ 0, "no launcher" };
+    rc_facts_name(reader, facts, "single", rc_str(rc_format(reader->arena, "pid%u", reader->pid)));
+    return RC_CLAIM_TASK;
+}
+
+bool rc_single_read(struct rc_reader *reader, struct rc_facts *facts)
+{
+    rc_facts_one_a_node(facts, (struct rc_number){ 1, "no launcher" });
+    facts->master_certain = true;
+    rc_read_gpus(reader, facts);
+    return true;
+}
+
+const struct rc_launcher rc_launcher_single = {
+    .id = "single",
+    .title = "none",
+};

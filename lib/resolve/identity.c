@@ -57,6 +57,21 @@ static bool serve_apart(const struct rc_result *result)
     return result->command.told && !result->command.given.nnodes.p && most_tasks(result) > 1;
 }
 
+/* Nothing but the script shows whether it starts workers or is one. */
+static const char *reason_for_launcher(struct rc_result *result)
+{
+    const struct rc_number *gpus = &result->facts.gpus;
+    const char *each = rc_each_write(result, gpus->value);
+
+    if (!result->launcher->processes[0])
+        each = "--ddp=worker";
+    return rc_format(&result->arena,
+                     "one task a node and %u GPUs for it (%s); for torchrun, Lightning and others that start one "
+                     "process a GPU; a script that reads RANK needs %s",
+                     gpus->value, gpus->source,
+                     each ? each : rc_format(&result->arena, "%u tasks a node", gpus->value));
+}
+
 static void by_counts(struct rc_result *result)
 {
     const struct rc_number *gpus = &result->facts.gpus;
@@ -64,10 +79,9 @@ static void by_counts(struct rc_result *result)
     bool several_gpus = gpus->value != RC_UNKNOWN && gpus->value > 1;
 
     if (tasks == 1 && several_gpus)
-        set_mode(result, RC_MODE_LAUNCHER,
-                 rc_format(&result->arena, "one task a node and %u GPUs for it (%s)", gpus->value, gpus->source));
+        set_mode(result, RC_MODE_LAUNCHER, reason_for_launcher(result));
     else if (result->identity.field[RC_WORLD_SIZE] == 1)
-        set_mode(result, RC_MODE_NONE, "one task, and no more than one GPU");
+        set_mode(result, RC_MODE_WORKER, "one task, with no more than one GPU");
     else if (tasks == 1)
         set_mode(result, RC_MODE_WORKER, "one task a node, with no more than one GPU each");
     else

@@ -347,3 +347,56 @@ enum rc_claim rc_nesting_recognise(const struct rc_context *context, struct rc_r
     note_others(reader, &candidates, chosen, result);
     return claim;
 }
+
+/* Whether the launcher says that its job has one task. */
+static bool is_job_of_one(const struct rc_result *result)
+{
+    bool is_told = false;
+
+    for (const struct rc_variable *v = result->launcher->variables; v->name.n; v++) {
+        struct rc_str value = rc_env_find(&result->env, v->name);
+        bool is_size = v->field == RC_WORLD_SIZE || v->field == RC_NNODES;
+
+        if (is_size && value.n && !rc_str_is(value, "1"))
+            return false;
+        is_told = is_told || is_size;
+    }
+    return is_told;
+}
+
+/* Whether a launcher has left some of its variables, or a script has numbered its machines. */
+static bool is_numbered(const struct rc_context *context, bool in_job)
+{
+    static const char ends[][12] = { "RANK", "RANKID", "PROCID", "WORLD_SIZE", "NNODES" };
+
+    for (const char *const *entry = context->env; entry && *entry; entry++) {
+        struct rc_str value;
+        struct rc_str name = rc_str_split(rc_str(*entry), '=', &value);
+
+        for (size_t i = 0; value.n && i < sizeof(ends) / sizeof(*ends); i++)
+            if (rc_str_ends(name, ends[i]) && !(in_job && rc_str_starts(name, "SLURM_")))
+                return true;
+    }
+    return false;
+}
+
+bool rc_nesting_take_single(const struct rc_context *context, enum rc_claim claim, struct rc_result *result)
+{
+    struct rc_reader reader = rc_reader_of(context, result);
+    bool is_possible = claim == RC_CLAIM_ABSENT || (claim == RC_CLAIM_OUTSIDE && is_job_of_one(result));
+
+    if (!context->called || !is_possible || result->command.kind != RC_COMMAND_UNKNOWN ||
+        (!result->stamp.text.n && is_numbered(context, claim == RC_CLAIM_OUTSIDE)))
+        return false;
+    if (result->facts.scope && result->outer_count < RC_OUTER_MAX)
+        result->outer[result->outer_count++] = result->facts.scope;
+    rc_facts_init(&result->facts);
+    result->launcher_index = RC_LAUNCHER_INDEX_single;
+    result->launcher = rc_launcher_at(RC_LAUNCHER_INDEX_single);
+    rc_launcher_recognise(RC_LAUNCHER_INDEX_single, &reader, &result->facts);
+    if (claim == RC_CLAIM_ABSENT)
+        rc_say(&result->messages, RC311,
+               "no launcher started this process, so it is a job of one process; start all processes of a larger job "
+               "with srun or mpirun");
+    return true;
+}

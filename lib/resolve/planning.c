@@ -98,25 +98,28 @@ static void warn_of_uneven(struct rc_result *result)
 {
     uint32_t size = result->identity.field[RC_WORLD_SIZE];
     uint32_t nnodes = result->identity.field[RC_NNODES];
-    const char *each = result->launcher->each;
+    const char *each = size % nnodes == 0 ? rc_each_write(result, size / nnodes) : result->launcher->each;
     const char *cure;
 
     if (result->mode != RC_MODE_WORKER || is_even(result))
         return;
-    if (size % nnodes == 0) {
-        struct rc_str behind;
-        struct rc_str before = rc_str_split(rc_str(each), 'N', &behind);
+    cure = size % nnodes == 0
+               ? rc_format(&result->arena, "use %u on each", size / nnodes)
+               : rc_format(&result->arena, "start %u or %u tasks", size - size % nnodes, size - size % nnodes + nnodes);
+    rc_say(
+        &result->messages, RC301,
+        "%u tasks are spread unevenly over %u nodes (%u here); ranks are right, and plain torch trains; for Lightning "
+        "and others that need the same number on each node, %s%s%s%s",
+        size, nnodes, result->identity.field[RC_LOCAL_WORLD_SIZE], cure, each && *each ? " (" : "", each ? each : "",
+        each && *each ? ")" : "");
+}
 
-        cure = rc_format(&result->arena, "use %u on each", size / nnodes);
-        each = each[0] ? rc_format(&result->arena, "%pS%u%pS", &before, size / nnodes, &behind) : each;
-    } else {
-        cure = rc_format(&result->arena, "start %u or %u tasks", size - size % nnodes, size - size % nnodes + nnodes);
-    }
-    rc_say(&result->messages, RC301,
-           "%u tasks are spread unevenly over %u nodes (%u here); ranks are right, but Lightning and others need the "
-           "same number on each; %s%s%s%s",
-           size, nnodes, result->identity.field[RC_LOCAL_WORLD_SIZE], cure, each[0] ? " (" : "", each,
-           each[0] ? ")" : "");
+const char *rc_each_write(struct rc_result *result, uint32_t tasks)
+{
+    struct rc_str behind;
+    struct rc_str before = rc_str_split(rc_str(result->launcher->each), 'N', &behind);
+
+    return behind.p ? rc_format(&result->arena, "%pS%u%pS", &before, tasks, &behind) : NULL;
 }
 
 /* What the plan of each mode has: variables of a worker, of an agent, and those that must be absent. */
@@ -292,7 +295,19 @@ static void hide_step_from_lightning(struct rc_result *result)
                 "Lightning must not take the step's tasks for its workers");
 }
 
-static void plan_worker(struct rc_result *result)
+/* One task a node may be a script that starts torchrun, which takes its arguments from PET_* and gives its workers ranks
+ * of their own. What a user has set for one that meets those of other steps stays. */
+static void plan_agents_of_worker(const struct rc_context *context, struct rc_result *result)
+{
+    bool is_one_a_node = result->facts.max_local_size == 1;
+
+    if (is_one_a_node && result->identity.field[RC_NNODES] > 1 && !result->launcher->by_hand)
+        rc_agents_plan(context, result);
+    else if (result->identity.field[RC_WORLD_SIZE] > 1 || result->stamp_is_outer || result->launcher->alone)
+        rc_agents_unset(result, "a worker must not start agents");
+}
+
+static void plan_worker(const struct rc_context *context, struct rc_result *result)
 {
     set_numbers(result);
     set_master_names(result);
@@ -307,7 +322,7 @@ static void plan_worker(struct rc_result *result)
         (result->launcher->slurm_environment || rc_env_get(&result->env, "SLURM_NTASKS").p))
         rc_plan_set_field(result, RC_STR("SLURM_NTASKS_PER_NODE"), RC_LOCAL_WORLD_SIZE,
                           "Lightning refuses to start without it (\"You set --ntasks\")");
-    rc_agents_unset(result, "a worker must not start agents");
+    plan_agents_of_worker(context, result);
     RC_PLAN_UNSET(result, torchelastic_names, "left over from another torchrun");
 }
 
@@ -374,7 +389,7 @@ void rc_planning_restore(struct rc_result *result)
 void rc_planning_write(const struct rc_context *context, struct rc_result *result, const char *stamp, bool is_repeated)
 {
     if (result->mode == RC_MODE_WORKER)
-        plan_worker(result);
+        plan_worker(context, result);
     else
         plan_launcher(context, result);
     if (result->launcher->alone)

@@ -211,23 +211,48 @@ static bool is_plain(struct rc_str word)
     return word.n != 0;
 }
 
-/* The command as one types it, as far as it needs no quotes. */
-static const char *command_line(struct rc_result *result, const char *const *argv)
+/* Whether `option` is one of "--a_b|--c", written with either dash, as argparse takes it. */
+static bool is_one_of(struct rc_str option, const char *names)
 {
-    const char *line = rc_format(&result->arena, "%s", argv[0]);
+    struct rc_str rest = rc_str(names);
+
+    while (rest.p) {
+        struct rc_str name = rc_str_split(rest, '|', &rest);
+        bool same = name.n == option.n;
+
+        for (size_t i = 0; same && i < name.n; i++)
+            same = name.p[i] == option.p[i] || (name.p[i] == '_' && option.p[i] == '-');
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+const char *rc_command_write(const char *const *argv, const char *without, struct rc_arena *arena)
+{
+    const char *line = rc_format(arena, "%s", argv[0]);
     size_t length = rc_str(argv[0]).n;
+    bool is_found = !without;
 
     for (argv++; *argv; argv++) {
         struct rc_str word = rc_str(*argv);
         bool fits = is_plain(word) && length + word.n < LINE_MAX;
+        struct rc_str value;
 
-        rc_join(&result->arena);
-        rc_format(&result->arena, fits ? " %s" : " ...", *argv);
+        if (without && is_one_of(rc_str_split(word, '=', &value), without)) {
+            is_found = true;
+            /* a variable that was empty has left no word, and the next one is another option or the script */
+            if (!value.p && argv[1] && argv[1][0] != '-' && !rc_str_ends(rc_str(argv[1]), ".py"))
+                argv++;
+            continue;
+        }
+        rc_join(arena);
+        rc_format(arena, fits ? " %s" : " ...", *argv);
         if (!fits)
             break;
         length += word.n + 1;
     }
-    return line;
+    return is_found ? line : NULL;
 }
 
 /* torchrun needs no srun on one node (its workers are all there), nor where each node trains by itself; a server none
@@ -278,7 +303,7 @@ void rc_forgotten_say(const struct rc_context *context, struct rc_result *result
                &result->command.name, &result->command.name);
     if (!tasks)
         return;
-    line = command_line(result, context->argv);
+    line = rc_command_write(context->argv, NULL, &result->arena);
     end = rc_command_goes_on(&result->command) ? "" : "-K ";
     if (result->command.told)
         line = rc_format(&result->arena, "sh -c '%s %s'", line, result->command.told);

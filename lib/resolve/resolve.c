@@ -42,9 +42,8 @@ void rc_leftover_plan(struct rc_result *result, const char *job)
         return;
     result->stamp_is_outer = true;
     if (!rc_planning_is_changed(result, false)) {
-        if (result->stamp.mode == RC_STAMP_LAUNCHER)
-            rc_agents_forget(result, left_over);
-        else
+        rc_agents_forget(result, left_over);
+        if (result->stamp.mode != RC_STAMP_LAUNCHER)
             rc_planning_unset_numbers(result, true, left_over);
         unset_masters(result);
         rc_frameworks_unset(result, left_over);
@@ -251,8 +250,11 @@ static bool recognise_task(const struct rc_context *context, struct rc_result *r
     claim = rc_nesting_recognise(context, result);
     if (claim == RC_CLAIM_BROKEN)
         return refuse_task(context, result);
-    if (claim != RC_CLAIM_TASK && claim != RC_CLAIM_INNERMOST)
-        return no_task(context, result, claim);
+    if (claim != RC_CLAIM_TASK && claim != RC_CLAIM_INNERMOST) {
+        read_command(context, result);
+        if (!rc_nesting_take_single(context, claim, result))
+            return no_task(context, result, claim);
+    }
 
     stamped = stamped_mode(&result->stamp, &result->facts);
     /* a job of its own has nothing from the launch that it is in */
@@ -298,7 +300,7 @@ static enum rc_status plan_task(const struct rc_context *context, struct rc_resu
         rc_gpus_decide(context, result);
         say_uuids(result);
         rc_planning_write(context, result, make_stamp(result), is_stamped);
-        good = rc_plan_fits(result);
+        good = rc_plan_fits(result) && !result->messages.has_error;
     }
     if (good) {
         if (context->explain)

@@ -15,6 +15,11 @@ struct rc_reader rc_reader_of(const struct rc_context *context, struct rc_result
  * there is none. */
 enum rc_claim rc_nesting_recognise(const struct rc_context *context, struct rc_result *result);
 
+/* Decides for a process that is no task, but that its user called rollcall for: it is a launch of one, with RC311 if no
+ * launcher is there. False, with nothing changed, in a job of several tasks, for a command that starts its processes
+ * itself, and if a script has numbered its machines. result->command is read. */
+bool rc_nesting_take_single(const struct rc_context *context, enum rc_claim claim, struct rc_result *result);
+
 /* The identity as the facts have it: in the launcher's own numbers. */
 void rc_identity_take(struct rc_result *result);
 
@@ -53,8 +58,16 @@ void rc_alone_plan(struct rc_result *result);
 /* Adds what result->gpus says of the variables. */
 void rc_gpus_plan(const struct rc_context *context, struct rc_result *result);
 
-/* Plans PET_* for launcher mode; RC304 or RC305 where the command's arguments contradict the step. */
+/* Plans PET_* for an agent, or for a script that may start one. RC312, an error, if the command's arguments contradict the
+ * step so that it would hang, RC313 if torchrun refuses one; RC304 or RC305 for what trains otherwise than meant. */
 void rc_agents_plan(const struct rc_context *context, struct rc_result *result);
+
+/* The command as one types it, as far as it needs no quotes, without the options "--a_b|--c" and their values. NULL if
+ * it has none of them. */
+const char *rc_command_write(const char *const *argv, const char *without, struct rc_arena *arena);
+
+/* What a user types for so many tasks on each node; NULL if the launcher has no option for that. */
+const char *rc_each_write(struct rc_result *result, uint32_t tasks);
 
 /* Whether the command's arguments say that its step is one of several: each names where all of them meet, or its own
  * place among them. */

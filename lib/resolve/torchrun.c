@@ -2,10 +2,13 @@
 #include "resolve/steps.h"
 
 #include "base/netaddr.h"
+#include "launcher/hosts.h"
 
 /* The arguments of torchrun, as the variables (PET_*) that it takes their defaults from. */
 
 #define RDZV_CONF "PET_RDZV_CONF"
+#define HOSTS     "is_host=1"
+#define PATIENCE  "join_timeout=180"
 
 /* Where agents meet; it takes precedence over PET_MASTER_ADDR and PET_MASTER_PORT. */
 #define ENDPOINT "PET_RDZV_ENDPOINT"
@@ -22,6 +25,11 @@ static const struct rc_str torchrun_names[] = {
 void rc_agents_unset(struct rc_result *result, const char *reason)
 {
     RC_PLAN_UNSET(result, torchrun_names, reason);
+}
+
+static bool is_our_conf(struct rc_str conf)
+{
+    return rc_str_starts(conf, "is_host=") || rc_str_starts(conf, PATIENCE);
 }
 
 /* Whether the endpoint has the port that this process's stamp says its task was told. */
@@ -47,7 +55,7 @@ void rc_agents_forget(struct rc_result *result, const char *reason)
                                            RC_NAME("PET_RDZV_ID") };
 
     RC_PLAN_UNSET(result, names, reason);
-    if (rc_str_starts(rc_env_get(&result->env, RDZV_CONF), "is_host="))
+    if (is_our_conf(rc_env_get(&result->env, RDZV_CONF)))
         rc_plan_unset(result, RC_STR(RDZV_CONF), reason);
     if (met_there(result))
         rc_plan_unset(result, RC_STR(ENDPOINT), reason);
@@ -119,6 +127,13 @@ static bool endpoint_is_elsewhere(const struct rc_result *result, struct rc_str 
     return !is_torchs_own || (endpoint.n && !is_expanded_later(endpoint) && !is_master(result, endpoint));
 }
 
+static struct rc_str given_backend(const struct rc_result *result)
+{
+    struct rc_str given = result->command.given.backend;
+
+    return given.p ? given : rc_env_get(&result->env, "PET_RDZV_BACKEND");
+}
+
 static struct rc_str given_endpoint(const struct rc_result *result)
 {
     struct rc_str given = result->command.given.endpoint;
@@ -141,7 +156,7 @@ bool rc_agents_are_part(const struct rc_result *result)
 static void read_arguments(struct rc_result *result, struct arguments *arguments)
 {
     const struct rc_command_options *given = &result->command.given;
-    struct rc_str backend = given->backend.p ? given->backend : rc_env_get(&result->env, "PET_RDZV_BACKEND");
+    struct rc_str backend = given_backend(result);
     bool is_one;
 
     read_nnodes(given->nnodes, arguments);
@@ -154,16 +169,23 @@ static void read_arguments(struct rc_result *result, struct arguments *arguments
 
 /* torch's c10d backend guesses by name and address which node hosts the store (c10d_rendezvous_backend.py), and
  * misses a name of another network. The first node is told to; the others are left to guess: one that the endpoint
- * names hosts it all the same, and a store too many on the first node disturbs nobody. */
+ * names hosts it all the same, and a store too many on the first node disturbs nobody.
+ * A script may start torchrun --standalone, which overrides the endpoint but not the number of nodes: it waits for the
+ * others, and ends with an error (torch 2.6 to 2.14; measured), by default after ten minutes. */
 static void plan_host(struct rc_result *result, const struct arguments *arguments)
 {
     struct rc_str now = rc_env_get(&result->env, RDZV_CONF);
-    bool is_ours = result->stamp.text.p && rc_str_starts(now, "is_host=");
+    bool is_ours = result->stamp.text.p && is_our_conf(now);
+    bool is_host = result->identity.field[RC_NODE_RANK] == 0 && !arguments->meets_elsewhere;
+    bool is_hidden = result->command.kind == RC_COMMAND_UNKNOWN && result->identity.field[RC_NNODES] > 1;
 
     if (now.n && !is_ours)
         rc_plan_keep(result, RC_STR(RDZV_CONF), "as the user set it");
-    else if (result->identity.field[RC_NODE_RANK] == 0 && !arguments->meets_elsewhere)
-        rc_plan_set(result, RC_STR(RDZV_CONF), "is_host=1", "this node's number in the job",
+    else if (is_hidden)
+        rc_plan_set(result, RC_STR(RDZV_CONF), is_host ? HOSTS "," PATIENCE : PATIENCE, "this node's number in the job",
+                    "torchrun --standalone, in a script, would wait for other nodes for ten minutes");
+    else if (is_host)
+        rc_plan_set(result, RC_STR(RDZV_CONF), HOSTS, "this node's number in the job",
                     "saves c10d from guessing the host by name");
     else
         rc_plan_unset(result, RC_STR(RDZV_CONF), "the host is found by the endpoint");
@@ -186,56 +208,185 @@ static void plan_meeting(struct rc_result *result, const struct arguments *argum
     plan_host(result, arguments);
 }
 
-/* accelerate that counts no machines gives torchrun a port of its own, 29500 (utils/launch.py, prepare_multi_gpu_env).
- * An endpoint takes precedence over it (torch/distributed/run.py, get_rdzv_endpoint). */
-static void plan_endpoint(struct rc_result *result)
+/* Returns what goes wrong without an endpoint, or NULL. It takes precedence over PET_MASTER_ADDR and PET_MASTER_PORT, and
+ * over the arguments of that name (torch/distributed/run.py, get_rdzv_endpoint), so none is set for a command that is
+ * not read.
+ * accelerate that counts no machines gives torchrun a port of its own, 29500 (utils/launch.py, prepare_multi_gpu_env).
+ * c10d takes localhost:29400 on each node (rendezvous/c10d_rendezvous_backend.py). */
+static const char *find_need_of_endpoint(const struct rc_result *result)
 {
     const struct rc_command_options *given = &result->command.given;
-    bool is_wanted = result->command.accelerate && !given->nnodes.p && !given->node_rank.p && !given->master_addr.p &&
-                     !given->port.p;
+
+    if (given->endpoint.p || result->command.is_part)
+        return NULL;
+    if (rc_str_is(given_backend(result), "c10d"))
+        return "c10d without an endpoint takes each node's own localhost:29400";
+    return result->command.accelerate && !given->nnodes.p && !given->node_rank.p && !given->master_addr.p &&
+                   !given->port.p
+               ? "accelerate gives torchrun port 29500, whoever has it"
+               : NULL;
+}
+
+static void plan_endpoint(struct rc_result *result)
+{
+    const char *need = find_need_of_endpoint(result);
     bool is_stale = endpoint_is_left_over(result);
 
-    if (is_wanted && (is_stale || !rc_env_get(&result->env, ENDPOINT).n))
+    if (need && (is_stale || !rc_env_get(&result->env, ENDPOINT).n))
         rc_plan_set(result, RC_STR(ENDPOINT),
                     rc_host_with_port(rc_str(result->master.addr), result->master.port, &result->arena),
-                    result->master.port_source, "accelerate gives torchrun port 29500, whoever has it");
+                    result->master.port_source, need);
     else if (is_stale)
         rc_plan_unset(result, RC_STR(ENDPOINT), "left over from a launch further outside");
 }
 
-static void warn_argument(struct rc_result *result, const char *option, struct rc_str given, const char *contradiction,
-                          uint32_t right)
-{
-    bool torchrun = result->command.torchrun;
+static const char accelerates[] = "--num_machines|--num_processes|--machine_rank|--main_process_ip|--main_process_port";
 
-    rc_say(&result->messages, RC304, "%s was given %s=%pQ, but %s %u; the argument wins; %s",
-           torchrun ? "torchrun" : "accelerate", option, &given, contradiction, right,
-           torchrun ? "leave it out"
-                    : "leave --num_machines, --num_processes, --machine_rank and --main_process_ip out");
+/* What contradicts the step. `without` are the options to leave out, "--a|--b". */
+struct contradiction {
+    const char *option;
+    struct rc_str given;
+    const char *without;
+    const char *why;
+};
+
+static bool is_torchruns(const struct rc_result *result)
+{
+    return result->command.torchrun;
 }
 
-/* What follows from this node's own argument is said by this node; what all nodes find, by the first one. */
-static void check_numbers(const struct rc_context *context, struct rc_result *result, const struct arguments *arguments)
+static const char *leave_out(const struct rc_context *context, struct rc_result *result, const char *without)
+{
+    const char *line = context->argv ? rc_command_write(context->argv, without, &result->arena) : NULL;
+    const char *what = is_torchruns(result) ? "leave it out" : "leave accelerate's numbers and address out";
+
+    return line ? rc_format(&result->arena, "%s: %s", what, line) : what;
+}
+
+/* If it is certain, the nodes would wait for each other until torch's timeout, without a line of torch's. */
+static bool refuse(const struct rc_context *context, struct rc_result *result, const struct contradiction *found,
+                   bool is_certain)
+{
+    bool is_only_said = context->options.check == RC_CHECK_WARN || context->options.check == RC_CHECK_OFF;
+    bool is_error = is_certain && !is_only_said;
+
+    rc_say(&result->messages, is_error ? RC312 : RC304, "%s was given %s=%pQ, but %s; %s; %s",
+           is_torchruns(result) ? "torchrun" : "accelerate", found->option, &found->given, found->why,
+           is_error ? "it is not started" : "the argument wins", leave_out(context, result, found->without));
+    return !is_error;
+}
+
+static bool is_of_letters(struct rc_str word, char first, char last)
+{
+    for (size_t i = 0; i < word.n; i++)
+        if ((word.p[i] < first || word.p[i] > last) && word.p[i] != '_')
+            return false;
+    return word.n > 0;
+}
+
+/* torchrun takes a number, or a kind of device (torch/distributed/run.py, determine_local_world_size). Slurm sets
+ * SLURM_GPUS_PER_NODE for --gpus-per-node only, and as that was written: a100:2. */
+static bool check_workers(const struct rc_context *context, struct rc_result *result)
+{
+    struct rc_str given = result->command.given.nproc;
+
+    if (!is_torchruns(result) || !given.p || is_expanded_later(given) || is_of_letters(given, '0', '9') ||
+        is_of_letters(given, 'a', 'z'))
+        return true;
+    return rc_say(&result->messages, RC313,
+                  "torchrun was given --nproc_per_node=%pQ, which is no number; it is not started; %s%s", &given,
+                  leave_out(context, result, "--nproc_per_node"),
+                  rc_plan_find(&result->plan, RC_STR("PET_NPROC_PER_NODE")) ? "" : ", and say nproc=N");
+}
+
+/* A host that all nodes were given, but that cannot be where they meet. */
+static bool check_host(const struct rc_context *context, struct rc_result *result, const struct arguments *arguments)
+{
+    const struct rc_command_options *given = &result->command.given;
+    const struct rc_facts *facts = &result->facts;
+    bool has_endpoint = given->endpoint.p;
+    bool is_static = !arguments->has_no_rank;
+    struct contradiction found = {
+        .option = has_endpoint           ? "--rdzv_endpoint"
+                  : is_torchruns(result) ? "--master_addr"
+                                         : "--main_process_ip",
+        .given = has_endpoint ? given->endpoint : given->master_addr,
+        .without = is_torchruns(result) ? "--rdzv_endpoint|--master_addr" : accelerates,
+    };
+    struct rc_str port;
+    struct rc_str host = has_endpoint ? rc_str_split_last(found.given, ':', &port) : found.given;
+    uint32_t place = facts->hosts.p ? rc_hostlist_find(facts->hosts, host) : RC_UNKNOWN;
+
+    if (!host.n || is_expanded_later(found.given) || (!has_endpoint && !is_static))
+        return true;
+    if (rc_host_is_loopback(host))
+        found.why = "each node would wait for itself there";
+    else if (is_static && !given->node_rank.p && facts->master_certain && place != RC_UNKNOWN &&
+             facts->master_node != RC_UNKNOWN && place != facts->master_node)
+        found.why = rc_format(&result->arena, "the first node is %s", result->master.name);
+    return !found.why || refuse(context, result, &found, true);
+}
+
+static bool check_nodes(const struct rc_context *context, struct rc_result *result, const struct arguments *arguments)
+{
+    uint32_t nnodes = result->identity.field[RC_NNODES];
+    bool is_outside = arguments->most != RC_UNKNOWN && (nnodes < arguments->least || arguments->most < nnodes);
+    /* steps may meet at a host of the user's; with c10d nodes that are too many wait, and the others train */
+    bool is_certain = nnodes < arguments->least ? result->master.addr_given == RC_GIVEN_BY_LAUNCH
+                                                : arguments->most > 1 && !arguments->has_no_rank;
+    struct contradiction found = {
+        .option = is_torchruns(result) ? "--nnodes" : "--num_machines",
+        .given = result->command.given.nnodes,
+        .without = is_torchruns(result) ? "--nnodes" : accelerates,
+        .why = rc_format(&result->arena, "the number of nodes in this step is %u", nnodes),
+    };
+
+    if (!is_outside || result->command.is_part || result->master.is_shared ||
+        (!is_certain && !context->explain && result->identity.field[RC_NODE_RANK] != 0))
+        return true;
+    return refuse(context, result, &found, is_certain);
+}
+
+/* srun's own words, which no shell has expanded on its node. Only the lines of srun --multi-prog may differ, and
+ * Slurm shows the plugin none of them. */
+static bool is_same_everywhere(const struct rc_context *context, struct rc_result *result, const char *option)
+{
+    const struct rc_here *here = context->here;
+
+    if (!context->argv || !rc_command_write(context->argv, option, &result->arena))
+        return false;
+    return context->slurm_certain || (rc_seen(context->here, RC_LEARN_ANCESTORS, RC_ABSENT) && here->ancestor_count &&
+                                      rc_str_is(rc_ancestor_name(here->ancestor[0]), "slurmstepd"));
+}
+
+static bool check_rank(const struct rc_context *context, struct rc_result *result, const struct arguments *arguments)
 {
     const struct rc_command *command = &result->command;
-    const char *option = command->torchrun ? "--node_rank" : "--machine_rank";
     uint32_t nnodes = result->identity.field[RC_NNODES];
     uint32_t node_rank = result->identity.field[RC_NODE_RANK];
+    uint32_t all = arguments->most != RC_UNKNOWN ? arguments->most : nnodes;
+    bool has_host = command->given.master_addr.p || command->given.endpoint.p;
+    struct contradiction found = {
+        .option = is_torchruns(result) ? "--node_rank" : "--machine_rank",
+        .given = command->given.node_rank,
+        .without = is_torchruns(result) ? "--node_rank" : accelerates,
+    };
+    bool is_certain;
     uint32_t rank;
 
-    if (!command->is_part && arguments->most != RC_UNKNOWN && (context->explain || node_rank == 0) &&
-        (nnodes < arguments->least || arguments->most < nnodes))
-        warn_argument(result, command->torchrun ? "--nnodes" : "--num_machines", command->given.nnodes,
-                      "the number of nodes in this step is", nnodes);
-    if (arguments->has_no_rank || !rc_parse_u32(command->given.node_rank, RC_MAX_TASKS, &rank))
-        return;
-    /* srun's words are the same everywhere: right on one node, wrong on the
-     * others, and they would wait for each other without a word (measured) */
-    if (context->slurm_certain && nnodes > 1)
-        warn_argument(result, option, command->given.node_rank, "it is the same on all nodes of this step, which are",
-                      nnodes);
-    else if (!command->is_part && rank != node_rank)
-        warn_argument(result, option, command->given.node_rank, "the node rank in this step is", node_rank);
+    if (arguments->has_no_rank || !rc_parse_u32(found.given, RC_MAX_TASKS, &rank))
+        return true;
+    if (rank >= all && (arguments->most != RC_UNKNOWN || !command->given.nnodes.p))
+        found.why = rc_format(&result->arena, "the nodes are numbered from 0 to %u", all - 1);
+    else if (nnodes > 1 && is_same_everywhere(context, result, found.without))
+        found.why = rc_format(&result->arena, "it is the same on all %u nodes of this step", nnodes);
+    else if (!command->is_part && !has_host && (rank == 0) != (node_rank == 0))
+        found.why = rc_format(&result->arena, "the node rank in this step is %u, and node 0 has the master address",
+                              node_rank);
+    is_certain = found.why;
+    if (!is_certain && !command->is_part && rank != node_rank)
+        found.why = rc_format(&result->arena, "the node rank in this step is %u", node_rank);
+    return !found.why || refuse(context, result, &found, is_certain);
 }
 
 /* Only --num_machines of more than 1 makes accelerate take its own numbers. */
@@ -246,24 +397,28 @@ static void check_arguments(const struct rc_context *context, struct rc_result *
     bool has_machines = command->accelerate && arguments->least != RC_UNKNOWN && arguments->least > 1;
     uint32_t nnodes = result->identity.field[RC_NNODES];
 
+    if (!check_workers(context, result))
+        return;
     if (command->given.standalone && nnodes > 1)
         rc_say(&result->messages, RC305,
                "torchrun --standalone trains on each of the %u nodes by itself; it is left so; "
                "leave it out to train on all together",
                nnodes);
-    else if (has_machines || (command->torchrun && !command->given.standalone))
-        check_numbers(context, result, arguments);
+    else if ((has_machines || (command->torchrun && !command->given.standalone)) &&
+             (nnodes == 1 || arguments->alone || check_host(context, result, arguments)) &&
+             check_nodes(context, result, arguments))
+        check_rank(context, result, arguments);
 }
 
 void rc_agents_plan(const struct rc_context *context, struct rc_result *result)
 {
     uint32_t nproc = context->options.nproc;
     uint32_t workers = nproc ? nproc : result->facts.gpus.value;
+    bool has_other_mode = result->stamp.mode == RC_STAMP_LAUNCHER && result->mode == RC_MODE_WORKER;
     struct arguments arguments;
 
     read_arguments(result, &arguments);
     if (arguments.alone) {
-        /* --standalone overrides the endpoint but not nnodes: with PET_NNODES=2 it waits for ever (measured) */
         rc_agents_unset(result, "torchrun trains on this node alone");
     } else {
         /* it counts agents, and each task is one */
@@ -276,10 +431,12 @@ void rc_agents_plan(const struct rc_context *context, struct rc_result *result)
         plan_meeting(result, &arguments);
         plan_endpoint(result);
     }
-    if (!nproc && rc_env_get(&result->env, "PET_NPROC_PER_NODE").n)
+    if (!nproc && rc_env_get(&result->env, "PET_NPROC_PER_NODE").n && !has_other_mode)
         rc_plan_keep(result, RC_STR("PET_NPROC_PER_NODE"), "as the user set it");
     else if (workers != RC_UNKNOWN && workers > 0)
         rc_plan_set_number(result, RC_STR("PET_NPROC_PER_NODE"), workers, nproc ? "nproc=" : result->facts.gpus.source,
                            "workers that torchrun starts on this node");
+    else if (has_other_mode)
+        rc_plan_unset(result, RC_STR("PET_NPROC_PER_NODE"), "left over from launcher mode");
     check_arguments(context, result, &arguments);
 }

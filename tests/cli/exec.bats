@@ -14,10 +14,33 @@ load helper
     [ "$output" = '--verbose|--ddp=off|-v|--|' ]
 }
 
-@test "outside of any launcher the command is just run" {
-    run -0 --separate-stderr with A=b "$rollcall" exec -- env
-    [ "$(sort <<< "$output")" = "$(with A=b env | sort)" ]
+@test "no launcher: the command is rank 0 of 1, each with a free port, and one line says so" {
+    run -0 --separate-stderr with A=b "$rollcall" exec -- sh -c "$print_names"
+    [[ $output == '0 1 0 1 0 127.0.0.1 '* ]]
+    [[ $stderr == 'rollcall: warning RC311: no launcher started this process, '* ]]
+    [ "$(grep -c . <<< "$stderr")" = 1 ]
+    # two of them on a machine
+    run -0 --separate-stderr with "$rollcall" exec -- sh -c 'echo $MASTER_PORT; ROLLCALL_SCOPE= exec "$0" exec -- sh -c "echo \$MASTER_PORT"' "$rollcall"
+    [ "$(sort -u <<< "$output" | wc -l)" = 2 ]
+    # in the shell of a job of one task
+    run -0 --separate-stderr with SLURM_JOB_ID=42 SLURM_NTASKS=1 SLURM_NNODES=1 SLURM_JOB_NUM_NODES=1 \
+        "$rollcall" exec -- sh -c "$print_names"
+    [[ $output == '0 1 0 1 0 127.0.0.1 '* ]]
     [ -z "$stderr" ]
+}
+
+@test "no task, in a job of several or with a command that starts its processes: the command is just run" {
+    for outside in 'SLURM_JOB_ID=42 SLURM_NTASKS=4' 'SLURM_JOB_ID=42 SLURM_NNODES=2' 'NODE_RANK=1 MASTER_ADDR=n1'; do
+        run -0 --separate-stderr with $outside "$rollcall" exec -- env
+        [ "$(sort <<< "$output")" = "$(with $outside env | sort)" ]
+        [ -z "$stderr" ]
+    done
+    for name in torchrun ray; do
+        ln -s "$(type -P env)" "$BATS_TEST_TMPDIR/$name"
+        run -0 --separate-stderr with A=b "$rollcall" exec -- "$BATS_TEST_TMPDIR/$name"
+        [ "$(sort <<< "$output")" = "$(with A=b env | sort)" ]
+        [ -z "$stderr" ]
+    done
 }
 
 @test "ROLLCALL=off and --ddp=off just run the command" {
@@ -63,6 +86,7 @@ PYTHON
 }
 
 @test "126 and 127, as a shell has them" {
+    export ROLLCALL=off
     fails_with 127 'no-such-command: command not found' "$rollcall" exec -- no-such-command
     fails_with 127 '/no/such/file: No such file' "$rollcall" exec -- /no/such/file
     fails_with 127 'command not found' "$rollcall" exec -- ''
@@ -82,13 +106,14 @@ PYTHON
 }
 
 @test "no command is wrong usage, and a mode without = is recognised" {
+    export ROLLCALL=off
     fails_with 2 'which command?' "$rollcall" exec
     fails_with 2 'which command?' "$rollcall" exec --ddp=worker --
     fails_with 127 'did you mean --ddp=worker?' "$rollcall" exec --ddp worker -- true
 }
 
 @test "arguments arrive as they are" {
-    run -0 "$rollcall" exec -- printf '<%s>' 'a b' '' '*' $'new\nline' $'\xff' -x --
+    run -0 --separate-stderr "$rollcall" exec -- printf '<%s>' 'a b' '' '*' $'new\nline' $'\xff' -x --
     [ "$output" = $'<a b><><*><new\nline><\xff><-x><-->' ]
 }
 
@@ -139,24 +164,42 @@ PYTHON
     [[ $stderr == 'rollcall: warning RC301: '* ]]
     run -0 --separate-stderr with "${task_0[@]}" "${uneven[@]}" SLURM_PROCID=1 SLURM_LOCALID=1 "$rollcall" exec -- true
     [ -z "$stderr" ]
-    run -0 --separate-stderr with "$rollcall" exec --ddp=worker -- true
+    run -0 --separate-stderr with SLURM_JOB_ID=42 SLURM_NTASKS=4 "$rollcall" exec --ddp=worker -- true
     [[ $stderr == 'rollcall: warning RC307: '* ]]
     # in launcher mode, where no task has a rank
     ln -s "$(type -P true)" "$BATS_TEST_TMPDIR/torchrun"
-    run -0 --separate-stderr with "${agent_0[@]}" "$rollcall" exec -- "$BATS_TEST_TMPDIR/torchrun" --nnodes 5 train.py
+    run -0 --separate-stderr with "${agent_0[@]}" "$rollcall" exec -- "$BATS_TEST_TMPDIR/torchrun" --nnodes 1 train.py
     [[ $stderr == 'rollcall: warning RC304: '* ]]
     run -0 --separate-stderr with "${agent_0[@]}" SLURM_PROCID=1 SLURM_NODEID=1 SLURM_GTIDS=1 "$rollcall" exec -- \
-        "$BATS_TEST_TMPDIR/torchrun" --nnodes 5 train.py
+        "$BATS_TEST_TMPDIR/torchrun" --nnodes 1 train.py
     [ -z "$stderr" ]
 }
 
-@test "a node whose own rank is wrong says so, and the one that is right does not" {
+@test "a command that would hang: one error with the line to type, on each node, and it is not run" {
+    ln -s "$(type -P touch)" "$BATS_TEST_TMPDIR/torchrun"
+    cd "$BATS_TEST_TMPDIR"
+    for node in 0 1; do
+        agent=("${agent_0[@]}" SLURM_PROCID=$node SLURM_NODEID=$node SLURM_GTIDS=$node)
+        fails_with 1 "RC312: torchrun was given --nnodes='3', but the number of nodes in this step is 2; it is not started; leave it out: torchrun --max-restarts=3 train.py" \
+            with PATH="$PWD:$PATH" "${agent[@]}" "$rollcall" exec -- torchrun --nnodes 3 --max-restarts=3 train.py
+        fails_with 1 "RC312: torchrun was given --master_addr='localhost', but each node would wait for itself there; " \
+            with PATH="$PWD:$PATH" "${agent[@]}" "$rollcall" exec -- torchrun --master-addr=localhost train.py
+        fails_with 1 "RC313: torchrun was given --nproc_per_node='a100:2', which is no number; it is not started; leave it out: torchrun train.py, and say nproc=N" \
+            with PATH="$PWD:$PATH" "${agent[@]}" "$rollcall" exec -- torchrun --nproc_per_node=a100:2 train.py
+    done
+    [ ! -e train.py ]
+}
+
+@test "a node whose own rank is wrong says so, and the one that is right runs it" {
     ln -s "$(type -P true)" "$BATS_TEST_TMPDIR/torchrun"
     ln -s "$(type -P true)" "$BATS_TEST_TMPDIR/accelerate"
     agent_1=("${agent_0[@]}" SLURM_PROCID=1 SLURM_NODEID=1 SLURM_GTIDS=1)
     # $SLURM_PROCID and $(hostname), expanded in the batch script and on each node
     for command in 'torchrun --nnodes=2 --node_rank=0' 'accelerate launch --num_machines=2 --machine_rank=0'; do
-        run -0 --separate-stderr with "${agent_1[@]}" "$rollcall" exec -- "$BATS_TEST_TMPDIR"/$command train.py
+        fails_with 1 "RC312: ${command%% *} was given " with "${agent_1[@]}" "$rollcall" exec -- \
+            "$BATS_TEST_TMPDIR"/$command train.py
+        run -0 --separate-stderr with "${agent_1[@]}" "$rollcall" exec --ddp=check=warn -- \
+            "$BATS_TEST_TMPDIR"/$command train.py
         [[ $stderr == 'rollcall: warning RC304: '*"', but "* ]]
         [ "$(grep -c . <<< "$stderr")" = 1 ]
     done
@@ -229,10 +272,10 @@ PYTHON
 
 @test "options on the command line are obeyed in a task that is set up already" {
     show='echo ${RANK-none} ${PET_NNODES-none} ${PET_NPROC_PER_NODE-none}'
-    prints '0 none none' with "${agent_0[@]}" "$rollcall" exec -- sh -c "$show"
+    prints '0 2 none' with "${agent_0[@]}" "$rollcall" exec -- sh -c "$show"
     prints 'none 2 2' with "${agent_0[@]}" "$rollcall" exec -- "$rollcall" exec --ddp=launcher,nproc=2 -- sh -c "$show"
     run -0 with "${agent_0[@]}" "$rollcall" exec --ddp=launcher,nproc=2 -- "$rollcall" exec --ddp=worker -- sh -c "$show"
-    [ "$output" = '0 none none' ]
+    [ "$output" = '0 2 none' ]
 }
 
 @test "the command decides the mode: torchrun is a launcher, its tasks' nodes are its nodes" {

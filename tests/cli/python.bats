@@ -165,7 +165,8 @@ with rollcall.apply(alone=True) as applied:
         listener.bind(("", port))
         listener.listen()
     # a library that says it once more, and what ranks tell each other
-    assert rollcall.apply(alone=True).identity.rank == 0 and os.environ["MASTER_PORT"] == str(port)
+    with rollcall.apply(alone=True) as again:
+        assert again.identity.rank == 0 and os.environ["MASTER_PORT"] == str(port)
     assert rollcall.allgather("x", b"x") == [b"x"]
 assert dict(os.environ) == before'
     [ "$output" = '0 1 0 1 127.0.0.1' ]

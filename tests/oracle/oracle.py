@@ -84,8 +84,6 @@ def decide(launch):
         return "launcher"
     if max(counts) > 1:
         return "worker"
-    if counts == [1] and gpus <= 1:
-        return "none"
     return "launcher" if gpus > 1 else "worker"
 
 
@@ -148,6 +146,38 @@ def own_alone(launch, task):
     if devices > 1 and on_node(launch, task) and on_node(launch, task) != devices:
         return None
     return str(task.local % devices)
+
+
+def fill_agent(launch, s, task, counts, node, nproc):
+    """What torchrun takes its arguments from."""
+    named = set((launch.argv or [])[1:])
+    backend = {"--rdzv_backend=c10d", "c10d", "--rdzv_backend=etcd"} & named
+    s.values["PET_NNODES"] = str(len(counts))
+    if backend:  # it numbers the nodes itself, and warns of a node rank
+        s.absent.add("PET_NODE_RANK")
+    else:
+        s.values["PET_NODE_RANK"] = str(node)
+    conf = ["is_host=1"] if node == 0 and not backend else []  # the endpoint's own node hosts the store
+    if not starts_workers(launch.argv) and len(counts) > 1:
+        conf.append("join_timeout=180")
+    if conf:
+        s.values["PET_RDZV_CONF"] = ",".join(conf)
+    else:
+        s.absent.add("PET_RDZV_CONF")
+    wanted = nproc or task.env.get("PET_NPROC_PER_NODE") or launch.layout.gpus  # the user's own stays
+    if wanted:
+        s.values["PET_NPROC_PER_NODE"] = str(wanted)
+    else:
+        s.absent.add("PET_NPROC_PER_NODE")
+    torchrun = starts_workers(launch.argv) and launch.argv[0] in ("torchrun", "python")
+    if {"--nnodes=999", "999", "--num_machines=999"} & named or (len(counts) == 1 and not torchrun):
+        # steps that meet have no id in common but the user's
+        if "PET_RDZV_ID" in task.env and STAMP not in task.env:
+            s.values["PET_RDZV_ID"] = task.env["PET_RDZV_ID"]
+        else:
+            s.absent.add("PET_RDZV_ID")
+    elif launch.facts.get("run_id", "") is not None:  # None: the launcher names no launch
+        s.values["PET_RDZV_ID"] = launch.facts.get("run_id") or f"{launch.layout.job}.{launch.layout.step}"
 
 
 def expect(launch):
@@ -213,6 +243,10 @@ def expect(launch):
             if devices and on_node(launch, task) and counts[task.node] > on_node(launch, task):
                 s.messages.add("RC902")
             s.absent_prefixes = ("PET_", "TORCHELASTIC_")
+            if max(counts) == 1:  # its script may start torchrun, or be one of several that do
+                s.absent_prefixes = ("TORCHELASTIC_",)
+                if len(counts) > 1:
+                    fill_agent(launch, s, task, counts, node, None)
             right = {
                 "SLURM_PROCID": task.rank if launch.kind == "slurm" else ours[task.rank], "SLURM_LOCALID": task.local,
                 "SLURM_NODEID": int(task.env["SLURM_NODEID"]) if launch.kind == "slurm" else node,
@@ -240,32 +274,8 @@ def expect(launch):
                 if name in task.env:
                     s.values[name] = str(right[name])
         else:
-            named = set((launch.argv or [])[1:])
-            backend = {"--rdzv_backend=c10d", "c10d", "--rdzv_backend=etcd"} & named
-            s.values["PET_NNODES"] = str(len(counts))
-            if backend:  # it numbers the nodes itself, and warns of a node rank
-                s.absent.add("PET_NODE_RANK")
-            else:
-                s.values["PET_NODE_RANK"] = str(node)
+            fill_agent(launch, s, task, counts, node, nproc)
             s.values["PET_SIGNALS_TO_HANDLE"] = handled(task.env)
-            if node == 0 and not backend:
-                s.values["PET_RDZV_CONF"] = "is_host=1"
-            else:  # the endpoint's own node hosts the store
-                s.absent.add("PET_RDZV_CONF")
-            wanted = nproc or task.env.get("PET_NPROC_PER_NODE") or layout.gpus  # the user's own stays
-            if wanted:
-                s.values["PET_NPROC_PER_NODE"] = str(wanted)
-            else:
-                s.absent.add("PET_NPROC_PER_NODE")
-            torchrun = starts_workers(launch.argv) and launch.argv[0] in ("torchrun", "python")
-            if {"--nnodes=999", "999", "--num_machines=999"} & named or (len(counts) == 1 and not torchrun):
-                # steps that meet have no id in common but the user's
-                if "PET_RDZV_ID" in task.env and STAMP not in task.env:
-                    s.values["PET_RDZV_ID"] = task.env["PET_RDZV_ID"]
-                else:
-                    s.absent.add("PET_RDZV_ID")
-            elif launch.facts.get("run_id", "") is not None:  # None: the launcher names no launch
-                s.values["PET_RDZV_ID"] = launch.facts.get("run_id") or f"{layout.job}.{layout.step}"
             if task.env.get("SLURM_JOB_NAME", "bash") != "bash":
                 s.values["SLURM_JOB_NAME"] = "bash"
                 s.values["ROLLCALL_SLURM_JOB_NAME"] = task.env["SLURM_JOB_NAME"]

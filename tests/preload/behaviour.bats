@@ -55,7 +55,7 @@ setup_file()
     ln -sf "$bin/probe" "$bin/torchrun"
     run -0 --separate-stderr in_task "${agents[@]}" SLURM_PROCID=1 SLURM_NODEID=1 SLURM_GTIDS=1 \
         "$bin/torchrun" --nnodes=2 --node_rank=0
-    [[ $stderr == "rollcall: warning RC304: torchrun was given --node_rank='0', but the node rank in this step is 1; "* ]]
+    [[ $stderr == "rollcall: error RC312: torchrun was given --node_rank='0', but the node rank in this step is 1, and node 0 has the master address; "* ]]
     [ "$(grep -c . <<< "$stderr")" = 1 ]
     run -0 --separate-stderr in_task "${agents[@]}" SLURM_PROCID=0 SLURM_NODEID=0 SLURM_GTIDS=0 \
         "$bin/torchrun" --nnodes=2 --node_rank=0

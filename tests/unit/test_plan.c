@@ -178,10 +178,45 @@ static const struct row agents[] = {
     { TEXT("torchrun --standalone t.py"), STEP "PET_NNODES=2", "launcher", "-PET_NNODES !PET_NODE_RANK RC305",
       "--standalone" },
     { TEXT("torchrun --nnodes=2 t.py"), STEP, "launcher", "PET_NNODES=2", "the right --nnodes" },
-    { TEXT("torchrun --nnodes=3 t.py"), STEP, "launcher", "RC304", "too many --nnodes" },
+    { TEXT("torchrun --nnodes=3 t.py"), STEP, "launcher", "!PET_NNODES RC312", "too many --nnodes" },
+    { TEXT("torchrun --nnodes=3 t.py"), STEP, "launcher,check=warn", "PET_NNODES=2 RC304", "the same, and check=warn" },
+    { TEXT("torchrun --nnodes=3 t.py"), STEP "MASTER_ADDR=n9.ib", "launcher", "PET_NNODES=2 RC304",
+      "too many --nnodes, and a host of the user's, where other steps may meet" },
+    { TEXT("torchrun --nnodes=1:3 t.py"), STEP, "launcher", "PET_NNODES=2", "--nnodes that the step is within" },
     { TEXT("torchrun --nnodes=1 t.py"), STEP "PET_NNODES=2", "launcher", "-PET_NNODES !PET_NODE_RANK RC304",
       "--nnodes=1: each node by itself" },
-    { TEXT("torchrun --node_rank=0 t.py"), SECOND, "launcher", "PET_NODE_RANK=1 RC304", "the wrong --node_rank" },
+    { TEXT("torchrun --node_rank=0 t.py"), SECOND, "launcher", "!PET_NODE_RANK RC312", "one --node_rank on all nodes" },
+    { TEXT("torchrun --node-rank 0 t.py"), STEP, "launcher", "!PET_NODE_RANK RC312",
+      "the same, on the node that it fits" },
+    { TEXT("torchrun --node_rank=2 --nnodes=2 --master_addr=n1 t.py"), STEP, "launcher", "RC312",
+      "a --node_rank beyond the nodes" },
+    { TEXT("sh -c 'torchrun --node_rank=0 t.py'"), STEP, "launcher", "PET_NODE_RANK=0",
+      "a --node_rank in a shell's text, which may have another one for other nodes" },
+    { TEXT("sh -c 'torchrun --node_rank=0 t.py'"), SECOND, "launcher", "RC312",
+      "the same, on a node that has not the master" },
+    { TEXT("torchrun --master_addr=localhost t.py"), STEP, "launcher", "RC312", "each node's own localhost" },
+    { TEXT("torchrun --rdzv_backend=c10d --rdzv_endpoint=127.0.0.1:29400 t.py"), SECOND, "launcher", "RC312",
+      "each node's own address as endpoint" },
+    { TEXT("torchrun --nnodes=1 --master_addr=localhost t.py"), STEP, "launcher", "RC304",
+      "the same, where each node trains separately" },
+    { TEXT("torchrun --master_addr=n2 t.py"), STEP, "launcher", "RC312", "the second node's name for the first" },
+    { TEXT("torchrun --rdzv_backend=c10d t.py"), STEP "MASTER_PORT=5000", "launcher", "PET_RDZV_ENDPOINT=n1:5000",
+      "c10d without an endpoint" },
+    { TEXT("torchrun t.py"), SECOND "PET_RDZV_BACKEND=c10d MASTER_PORT=5000", "launcher", "PET_RDZV_ENDPOINT=n1:5000",
+      "the same by a variable" },
+    { TEXT("torchrun --nproc_per_node=a100:2 t.py"), STEP, "launcher", "RC313",
+      "SLURM_GPUS_PER_NODE with a kind of GPU" },
+    { TEXT("torchrun --nproc-per-node= t.py"), STEP, "launcher", "RC313", "SLURM_GPUS_PER_NODE that is not set" },
+    { TEXT("torchrun --nproc_per_node t.py"), STEP, "launcher", "RC313", "the same without a sign" },
+    { TEXT("torchrun --nproc_per_node=gpu t.py"), STEP, "launcher", "PET_NNODES=2", "a worker for each GPU" },
+    { TEXT("./run.sh"), STEP, "worker",
+      "RANK=0 PET_NNODES=2 PET_NODE_RANK=0 PET_MASTER_ADDR=n1 PET_RDZV_ID=42.0 "
+      "PET_RDZV_CONF=is_host=1,join_timeout=180 !PET_RDZV_ENDPOINT",
+      "a script, which may start torchrun" },
+    { TEXT("./run.sh"), SECOND "PET_NPROC_PER_NODE=2", "worker",
+      "RANK=1 PET_NODE_RANK=1 +PET_NPROC_PER_NODE "
+      "PET_RDZV_CONF=join_timeout=180",
+      "the same on the second node" },
     { TEXT("torchrun --rdzv_backend=c10d --node_rank=1 t.py"), STEP "PET_NODE_RANK=0", "launcher",
       "-PET_NODE_RANK PET_RDZV_CONF=is_host=1", "c10d numbers the nodes itself" },
     { TEXT("torchrun --rdzv_backend=$BACKEND t.py"), STEP, "launcher", "PET_NODE_RANK=0 PET_RDZV_CONF=is_host=1",
@@ -190,7 +225,9 @@ static const struct row agents[] = {
       "-PET_NODE_RANK !PET_RDZV_CONF", "a backend of the user's" },
     { TEXT("torchrun --rdzv_endpoint=n1:29400 t.py"), STEP, "launcher", "PET_RDZV_CONF=is_host=1",
       "the first node as endpoint" },
-    { TEXT("torchrun --rdzv_endpoint=n2:29400 t.py"), STEP, "launcher", "!PET_RDZV_CONF", "another node as endpoint" },
+    { TEXT("torchrun --rdzv_endpoint=n2:29400 t.py"), STEP, "launcher", "RC312", "another node as endpoint" },
+    { TEXT("torchrun --rdzv_backend=c10d --rdzv_endpoint=n2:29400 t.py"), STEP, "launcher", "!PET_RDZV_CONF",
+      "another node as c10d's endpoint" },
     { TEXT("torchrun --rdzv_endpoint=[fd00::1]:29400 t.py"), STEP "MASTER_ADDR=fd00::1", "launcher",
       "PET_RDZV_CONF=is_host=1", "an address in brackets" },
     { TEXT("torchrun t.py"), STEP OUTER "PET_RDZV_CONF=is_host=1 PET_RDZV_ID=41.0 PET_RDZV_ENDPOINT=n9:23456",
@@ -206,9 +243,11 @@ static const struct row agents[] = {
       "accelerate, with the user's endpoint" },
     { TEXT("accelerate launch --num_machines 1 t.py"), STEP, "launcher", "!PET_RDZV_ENDPOINT PET_NNODES=2",
       "one machine leaves the number to PET_NNODES" },
-    { TEXT("accelerate launch --num_machines 3 t.py"), STEP, "launcher", "RC304", "too many machines" },
-    { TEXT("accelerate launch --num_machines 2 --machine_rank 1 --main_process_ip n1 t.py"), STEP, "launcher", "RC304",
-      "the wrong machine rank" },
+    { TEXT("accelerate launch --num_machines 3 t.py"), STEP, "launcher", "RC312", "too many machines" },
+    { TEXT("accelerate launch --num_machines 2 --machine_rank 1 --main_process_ip n1 t.py"), STEP, "launcher", "RC312",
+      "one machine rank on all nodes" },
+    { TEXT("accelerate launch --num_machines 2 --main_process_ip 127.0.0.1 t.py"), STEP, "launcher", "RC312",
+      "each machine's own address" },
 };
 
 UNIT_ROWS(plans_agents, "launcher mode and", agents)
@@ -274,6 +313,48 @@ static const struct row shared[] = {
 UNIT_ROWS(shares_gpus, "GPUs of a task are", shared)
 {
     be_planned(row, (struct rc_context){ .here = &not_installed, .slurm_certain = true });
+}
+
+/* A process that is no task, and that its user called rollcall for. */
+
+#define SHELL "SLURM_JOB_ID=42 SLURM_NTASKS=1 SLURM_NNODES=1 SLURM_JOB_NUM_NODES=1 "
+
+static const struct row single[] = {
+    { TEXT("python t.py"), "A=b", "", "RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 MASTER_ADDR=127.0.0.1 !PET_NNODES RC311",
+      "without a launcher" },
+    { TEXT("python t.py"), "CUDA_VISIBLE_DEVICES=0", "", "RANK=0 RC311", "with one GPU" },
+    { TEXT("python t.py"), "CUDA_VISIBLE_DEVICES=0,1", "", "!RANK MASTER_ADDR=127.0.0.1 NODE_RANK=0 RC311",
+      "with two GPUs, which Lightning or mp.spawn may start its workers for" },
+    { TEXT("python t.py"), "CUDA_VISIBLE_DEVICES=0,1", "worker", "RANK=0 WORLD_SIZE=1 RC311",
+      "the same, as one worker" },
+    { TEXT("torchrun t.py"), "A=b", "", "!RANK !PET_NNODES", "torchrun, which needs nothing" },
+    { TEXT("python t.py"), "MASTER_ADDR=localhost MASTER_PORT=29500", "", "RANK=0 +MASTER_ADDR +MASTER_PORT RC311",
+      "with the user's master" },
+    { TEXT("python t.py"), "NODE_RANK=1 MASTER_ADDR=n1", "", "!RANK !NODE_RANK", "on a machine that a script numbers" },
+    { TEXT("python t.py"), "PMI_RANK=1", "", "!RANK", "with half of a launcher's variables" },
+    { TEXT("python t.py"), SHELL, "", "RANK=0 WORLD_SIZE=1 SLURM_NTASKS_PER_NODE=1",
+      "in the shell of a job of one task" },
+    { TEXT("python t.py"), "SLURM_JOB_ID=42 SLURM_NTASKS=4 SLURM_NNODES=1", "", "!RANK", "in a job of four tasks" },
+    { TEXT("python t.py"), "SLURM_JOB_ID=42 SLURM_NNODES=2", "", "!RANK", "in a job of two nodes" },
+    { TEXT("srun python t.py"), SHELL, "", "!RANK", "in front of srun" },
+    { TEXT("python t.py"), "LSB_JOBID=7", "", "RANK=0", "in a job of LSF's with one slot" },
+    { TEXT("python t.py"), "LSB_JOBID=7 LSB_DJOB_NUMPROC=4", "", "!RANK", "in a job of LSF's with four" },
+    { TEXT("python t.py"), "PBS_JOBID=7", "", "!RANK", "in a job of PBS, which counts no slots" },
+};
+
+UNIT_ROWS(takes_single, "exec for a process that is no task,", single)
+{
+    be_planned(row, (struct rc_context){ .here = &not_installed, .called = true, .pid = 7 });
+}
+
+/* No library knows that it was called for the process. */
+UNIT_ROWS(leaves_single, "a library, for a process that is no task,", single)
+{
+    struct row other = *row;
+
+    other.expected = "!RANK !MASTER_ADDR !NODE_RANK";
+    if (!*row->options)
+        be_planned(&other, (struct rc_context){ .here = &not_installed, .pid = 7 });
 }
 
 /* A batch script's own processes: a command that waits for tasks which nobody starts. */
