@@ -3,7 +3,8 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <slurm/slurm.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -17,7 +18,6 @@
 #include "launcher/layout.h"
 #include "launcher/stamp.h"
 #include "rendezvous/wire.h"
-#include "resolve/command.h"
 #include "roll/roll.h"
 #include "spank.h"
 #include "system/node.h"
@@ -32,7 +32,7 @@
 
 /* Longer maps are not passed on: one entry of an environment may have 128 KiB. That is
  * 14,000 runs at least. */
-enum { MAP_MAX = 96 * 1024, COMMAND_SIZE = 64 * 1024, WORDS_MAX = 512 };
+enum { MAP_MAX = 96 * 1024, COMMAND_SIZE = 64 * 1024 };
 
 /* Functions of srun's own libslurmfull. Weak, because the plugin binds at start and is
  * loaded by other programs as well. */
@@ -180,19 +180,6 @@ static bool waits_for_step(const struct rc_options *options)
     return false;
 }
 
-static bool goes_on_after_failure(void)
-{
-    const char *words[WORDS_MAX + 1] = { NULL };
-    struct rc_command command;
-    int count = -optind; /* srun's own words come first */
-
-    for (const char *word = next_word(NULL); word && count < WORDS_MAX; word = next_word(word), count++)
-        if (count >= 0)
-            words[count] = word;
-    rc_command_read(words, &command);
-    return rc_command_goes_on(&command);
-}
-
 bool rc_spank_srun_check(void)
 {
     struct rc_options options;
@@ -202,9 +189,6 @@ bool rc_spank_srun_check(void)
     open_standard();
     if (!rc_spank_check_environment() || !waits_for_step(&options))
         return false;
-    /* what srun's own -K, -K0 or SLURM_KILL_BAD_EXIT says comes first (22.05 to 26.05: src/srun, _kill_on_bad_exit) */
-    if (&slurm_conf && options.mode != RC_MODE_ALONE && !goes_on_after_failure())
-        slurm_conf.kill_on_bad_exit = 1;
     rc_spank_bind_mark();
     return true;
 }
@@ -222,7 +206,7 @@ static struct rc_str list_nodes(uint32_t nodes)
 
 /* Higher than both descriptor numbers that the server expects (wire.h), so that one
  * dup2 does not close the source of the other. */
-enum { ABOVE = 16, ARGUMENTS_SIZE = 256 + RC_ROLL_HOSTS_MAX, VARIABLE_SIZE = 128, FAREWELL_MS = 1000 };
+enum { ABOVE = 16, ARGUMENTS_SIZE = 256 + RC_ROLL_HOSTS_MAX, VARIABLE_SIZE = 128, FAREWELL_SECONDS = 1 };
 
 static int raise_descriptor(int fd)
 {
@@ -268,7 +252,35 @@ static bool start_program(int listener, int life, const char *token, const struc
 static struct {
     int fd;
     pid_t owner;
+    pthread_t thread;
 } life;
+
+/* In a thread, until the server has gone. A failure ends the step as with srun -K; srun's own -K, -K0 or
+ * SLURM_KILL_BAD_EXIT come first (22.05 to 26.05: src/srun, _kill_on_bad_exit). No function of Slurm sets it later. */
+static void *follow_server(void *unused)
+{
+    char byte;
+
+    while (recv(life.fd, &byte, 1, 0) == 1) {
+        if (&slurm_conf)
+            slurm_conf.kill_on_bad_exit = 1;
+        send(life.fd, &byte, 1, MSG_NOSIGNAL);
+    }
+    return unused;
+}
+
+/* All signals are left to srun's own thread. */
+static bool start_thread(void)
+{
+    sigset_t all, old;
+    bool good;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &old);
+    good = pthread_create(&life.thread, NULL, follow_server, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return good;
+}
 
 /* MPIR_DEBUG_SPAWNED once the nodes have said that all tasks are started: the interface of srun for debuggers. */
 extern volatile int MPIR_debug_state __attribute__((weak));
@@ -281,11 +293,18 @@ static void end_server(int status, void *unused)
                         : MPIR_debug_state != 1 ? RC_ENDED_UNSTARTED
                         : status                ? RC_ENDED_BADLY
                                                 : RC_ENDED_WELL;
-    struct pollfd server = { .fd = life.fd, .events = POLLIN };
+    struct timespec until;
 
     (void)unused;
-    if (getpid() == life.owner && send(life.fd, &ending, 1, MSG_NOSIGNAL) == 1)
-        poll(&server, 1, FAREWELL_MS);
+    if (getpid() != life.owner)
+        return;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += FAREWELL_SECONDS;
+    send(life.fd, &ending, 1, MSG_NOSIGNAL);
+    if (pthread_timedjoin_np(life.thread, NULL, &until) != 0) {
+        shutdown(life.fd, SHUT_RDWR);
+        pthread_join(life.thread, NULL);
+    }
 }
 
 static bool open_server(const struct rc_server_settings *settings, char token[RC_WIRE_TOKEN + 1], uint16_t *port)
@@ -305,7 +324,8 @@ static bool open_server(const struct rc_server_settings *settings, char token[RC
         ends[1] = raise_descriptor(ends[1]);
         life.fd = ends[1];
         life.owner = getpid();
-        good = listener >= 0 && ends[0] >= 0 && ends[1] >= 0 && start_program(listener, ends[0], token, settings);
+        good = listener >= 0 && ends[0] >= 0 && ends[1] >= 0 && start_program(listener, ends[0], token, settings) &&
+               start_thread();
     }
     if (listener >= 0)
         close(listener);
@@ -375,8 +395,8 @@ void rc_spank_srun_begin(spank_t spank)
     slurm_step_id_t step = { .step_het_comp = NO_VAL };
     struct rc_options options;
 
-    if (rc_spank_asked_here(&options) && rc_spank_number(spank, S_JOB_ID, &step.job_id) &&
-        rc_spank_number(spank, S_JOB_STEPID, &step.step_id))
+    if (rc_spank_asked_here(&options) && rc_spank_is_step_of_tasks(spank) &&
+        rc_spank_number(spank, S_JOB_ID, &step.job_id) && rc_spank_number(spank, S_JOB_STEPID, &step.step_id))
         begin_step(spank, step, &options);
     else
         hand_on(RC_SERVER, "");

@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "node.h"
 #include "rendezvous/wire.h"
@@ -155,7 +154,7 @@ static bool is_first_node(spank_t spank, const struct rc_env *env)
            !rc_parse_u32(leader, UINT32_MAX, &leader_job) || leader_job == job;
 }
 
-static bool is_step_of_tasks(spank_t spank)
+bool rc_spank_is_step_of_tasks(spank_t spank)
 {
     uint32_t id;
 
@@ -214,7 +213,7 @@ void rc_spank_step_prepare(spank_t spank)
 {
     const char *const *env = rc_spank_environment(spank);
 
-    if (block || !env || !is_step_of_tasks(spank) || !rc_spank_may_be_asked(env))
+    if (block || !env || !rc_spank_is_step_of_tasks(spank) || !rc_spank_may_be_asked(env))
         return;
     block = copy_block(env);
     if (!block)
@@ -224,28 +223,20 @@ void rc_spank_step_prepare(spank_t spank)
     shared = rc_once_memory(sizeof(*shared));
     rc_spank_meet_prepare();
     rc_spank_bind_prepare();
+    rc_spank_ending_prepare();
 }
 
-/* Another thread of slurmstepd forwards what tasks print. At once, as with srun -K, the last line was lost in 6 of 20
- * steps on a busy node; after 200 ms in none of 30. */
 void rc_spank_step_task_ended(spank_t spank)
 {
-    const struct timespec moment = { .tv_nsec = 200 * 1000 * 1000 };
-    static bool waited;
-    int status;
-
-    if (waited || !block || !rc_spank_may_be_asked(block) ||
-        spank_get_item(spank, S_TASK_EXIT_STATUS, &status) != ESPANK_SUCCESS || status == 0)
-        return;
-    waited = true;
-    nanosleep(&moment, NULL);
+    if (block && rc_spank_may_be_asked(block))
+        rc_spank_ending_task_ended(spank);
 }
 
 void rc_spank_step_begin(spank_t spank)
 {
     const char *const *env = block ? block : rc_spank_environment(spank);
 
-    if (!env || !is_step_of_tasks(spank) || !read_wish(env))
+    if (!env || !rc_spank_is_step_of_tasks(spank) || !read_wish(env))
         return;
     step.active = true;
     step.first_node = is_first_node(spank, &result.env);

@@ -4,8 +4,10 @@
 #include "rendezvous/server.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/pairs.h"
@@ -14,7 +16,7 @@
 #include "system/node.h"
 
 /* SAY_SIZE: RC711 takes up to 1,700 bytes, with its pieces, and RC621 may be there before. */
-enum { FAREWELL_MS = 2000, SAY_SIZE = 4096 };
+enum { FAREWELL_MS = 2000, SRUN_MS = 1000, SAY_SIZE = 4096 };
 
 /* Authenticated connections wait for the answer, or for the end of their reply. A connection
  * that waits for a value is in a queue of the store. */
@@ -30,8 +32,11 @@ struct rc_server {
     struct rc_failures failures;
     rc_server_say *say; /* NULL: nobody hears it */
     struct rc_callers callers;
-    int64_t first; /* when the first entry came; -1: none yet */
-    char *answer;  /* as it goes over the wire; NULL: not yet */
+    bool signalled; /* the step has received a signal */
+    bool ended;     /* srun knows that a failure ends the step */
+    int64_t first;  /* when the first entry came; -1: none yet */
+    int64_t last;
+    char *answer; /* as it goes over the wire; NULL: not yet */
     size_t answer_size;
 };
 
@@ -120,8 +125,9 @@ bool rc_server_add(struct rc_server *server, struct rc_str entry)
     if (server->count == 0 || roll->nodes < server->nodes)
         server->nodes = roll->nodes;
     server->texts[server->count++] = text;
+    server->last = rc_milliseconds();
     if (server->first < 0)
-        server->first = rc_milliseconds();
+        server->first = server->last;
     return true;
 }
 
@@ -251,6 +257,35 @@ static bool take_entry(struct rc_server *server, struct rc_connection *connectio
     return reply_answer(server, connection);
 }
 
+/* The first failure makes srun end the step, unless the step has received a signal. Returns when srun knows: it learns
+ * of the task's exit after the reply. */
+static void end_step(struct rc_server *server)
+{
+    const char failed = RC_LIFE_FAILED;
+    int life = server->connections.life;
+    char byte;
+
+    if (server->signalled || server->ended || life < 0 || send(life, &failed, 1, MSG_NOSIGNAL) != 1)
+        return;
+    server->ended = true;
+    /* another byte is that of srun's end */
+    if (rc_wire_wait(life, POLLIN, rc_milliseconds() + SRUN_MS) == 0 && recv(life, &byte, 1, MSG_PEEK) == 1 &&
+        byte == failed)
+        (void)!recv(life, &byte, 1, 0);
+}
+
+/* False if the text is something else. */
+static bool take_state(struct rc_server *server, struct rc_str text)
+{
+    if (rc_str_is(text, RC_SERVER_SIGNALLED))
+        server->signalled = true;
+    else if (rc_str_is(text, RC_SERVER_FAILED))
+        end_step(server);
+    else
+        return false;
+    return true;
+}
+
 /* A question, or an entry. */
 static bool handle_message(void *more, struct rc_connection *connection)
 {
@@ -263,7 +298,7 @@ static bool handle_message(void *more, struct rc_connection *connection)
         return refuse_release(server, connection);
     if (rc_str_is(text, RC_SERVER_QUESTION))
         return tell_roll(server, connection);
-    if (rc_str_starts(text, RC_SERVER_GREETING))
+    if (rc_str_starts(text, RC_SERVER_GREETING) || take_state(server, text))
         return reply_text(server, connection, RC_STR(""));
     /* a node whose entry is here, and who was asked to come again */
     if (rc_str_is(text, RC_SERVER_ANSWER))
@@ -369,6 +404,16 @@ static bool has_callers(const struct rc_server *server)
     return connections->authenticated.first || connections->pending.first || connections->sent_away > 0;
 }
 
+static int64_t find_deadline(const struct rc_server *server, uint32_t seconds)
+{
+    int64_t each = seconds * INT64_C(1000);
+    int64_t most = server->first + RC_MEETING_MOST * each;
+
+    if (server->first < 0)
+        return INT64_MAX;
+    return server->last + each < most ? server->last + each : most;
+}
+
 int rc_server_run(struct rc_server *server, uint32_t seconds, rc_server_decide *decide, void *more)
 {
     bool stays = server->connections.life >= 0;
@@ -376,11 +421,12 @@ int rc_server_run(struct rc_server *server, uint32_t seconds, rc_server_decide *
     bool waits;
     int rc;
 
-    while (!is_complete(server) && (server->first < 0 || rc_milliseconds() < deadline)) {
-        if (server->first >= 0)
-            deadline = server->first + seconds * INT64_C(1000);
-        if (!serve_round(server, deadline))
+    /* entries that came while this process was suspended count, whatever the clock says */
+    for (size_t count = 0; !is_complete(server) && (server->count > count || rc_milliseconds() < deadline);) {
+        count = server->count;
+        if (!serve_round(server, find_deadline(server, seconds)))
             return 0;
+        deadline = find_deadline(server, seconds);
     }
     rc = answer_all(server, decide, more);
     if (rc < 0)

@@ -40,8 +40,8 @@ bool rc_server_name(struct rc_server *server);
 typedef struct rc_str rc_server_decide(void *more, const struct rc_roll *rolls, size_t count, bool complete);
 
 /* Takes entries until there are as many as they say that there are nodes, but
- * no longer than `seconds` after the first of them; then has an answer made (`decide` NULL: a refusal) and
- * gives it to all. Then, with a `life`, goes on giving the same
+ * no longer than `seconds` after the last of them, and RC_MEETING_MOST times as long
+ * after the first; then has an answer made (`decide` NULL: a refusal) and gives it to all. Then, with a `life`, goes on giving the same
  * answer to latecomers until that is closed at its other end (before there is
  * an answer, too, that ends everything); without, returns when all have their answer. 0 or -ENOMEM. */
 int rc_server_run(struct rc_server *server, uint32_t seconds, rc_server_decide *decide, void *more);

@@ -7,6 +7,7 @@
  *   rollcall-exchange server SETTINGS       srun's server: where all nodes go (server.h; the settings: wire.h)
  *   rollcall-exchange store                 a store server, where srun has no rendezvous server (storeserver.c)
  *   rollcall-exchange inventory             what the node has; its part in the exchange asks for it
+ *   rollcall-exchange monitor               in a step: which signals it receives (monitor.c)
  *   rollcall-exchange lookup                where MASTER_ADDR leads to; the plugin asks for it
  *
  * A program of its own, so that nothing of it stays in slurmstepd, in srun or in
@@ -133,6 +134,10 @@ int main(int argc, char **argv)
         close_from(STDERR_FILENO + 1);
         signal(SIGPIPE, SIG_IGN);
         return exchange_start_store();
+    }
+    if (argc == 2 && strcmp(argv[1], RC_EXCHANGE_MONITOR) == 0) {
+        close_from(STDIN_FILENO + 1);
+        return exchange_monitor();
     }
     if (argc == 3 && strcmp(argv[1], RC_EXCHANGE_SERVER) == 0 && rc_server_settings_read(rc_str(argv[2]), &settings))
         return serve_srun(&settings);
