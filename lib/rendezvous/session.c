@@ -20,6 +20,7 @@ enum {
     SLACK_MS = 3000,     /* for the program's own end */
     OUTPUT_SIZE = 65536, /* an answer, with its findings */
     WORD_MS = 1000,      /* for a message from a node that takes no part */
+    RESERVE_MS = 2000,   /* of a waiter, on a busy node */
 };
 
 static bool take_endpoint(struct rc_str value, void *to)
@@ -135,7 +136,8 @@ bool rc_session_hold(const struct rc_options *options, struct rc_result *result,
 
 uint32_t rc_session_patience(uint32_t seconds)
 {
-    return seconds * 1000 + 2 * SLACK_MS;
+    /* rollcall-exchange until it is killed, and two messages to the server */
+    return RC_MEETING_MOST * seconds * 1000 + SLACK_MS + RC_PROGRAM_END_MS + 2 * WORD_MS + RESERVE_MS;
 }
 
 /* False where the order does not have this node, or has no first one. */
@@ -240,7 +242,7 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
         .argument = RC_EXCHANGE_NODE,
         .env = env,
         .input = rc_str(rc_request_write(request, arena)),
-        .milliseconds = request->seconds * 1000 + SLACK_MS,
+        .milliseconds = RC_MEETING_MOST * request->seconds * 1000 + SLACK_MS,
     };
     struct rc_str said;
     bool sent;

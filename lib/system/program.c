@@ -130,10 +130,11 @@ static char **program_environment(enum rc_program_kind kind, const char *const *
     return copy;
 }
 
-/* So often it looks whether the program has ended and left its output open to others. For END_MS it waits for the end
- * of one that it has killed: with 60 processes on two cores that took more than 100 ms. PMIx_Finalize takes up to 2 s.
- * rollcall-pmix ends BEYOND_MS after its caller's deadline if it cannot see that nobody reads its output any more. */
-enum { LOOK_MS = 100, END_MS = 2500, BEYOND_MS = 1000 };
+/* So often it looks whether the program has ended and left its output open to others. With 60 processes on two cores
+ * the end of one that was killed took more than 100 ms, and PMIx_Finalize takes up to 2 s (RC_PROGRAM_END_MS).
+ * CLOSED_MS: one that has closed its output may end after the deadline. rollcall-pmix ends BEYOND_MS after its caller's
+ * deadline if it cannot see that nobody reads its output any more. */
+enum { LOOK_MS = 100, CLOSED_MS = 200, BEYOND_MS = 1000 };
 
 static void close_end(int *end)
 {
@@ -254,7 +255,7 @@ static bool has_ended(pid_t child)
 }
 
 /* Reads all that the child writes before the deadline. Its own children may keep the pipe
- * open: once it has ended, what is there is all. */
+ * open: once it has ended, what is there is all. What was written while this process was suspended counts as well. */
 static ssize_t read_until(int fd, pid_t child, int64_t deadline, char *output, size_t size)
 {
     size_t used = 0;
@@ -266,11 +267,11 @@ static ssize_t read_until(int fd, pid_t child, int64_t deadline, char *output, s
         int ready;
         ssize_t n;
 
-        if (left <= 0)
-            return -ETIMEDOUT;
-        ready = poll(&in, 1, ended ? 0 : left > LOOK_MS ? LOOK_MS : (int)left);
+        ready = poll(&in, 1, ended || left < 0 ? 0 : left > LOOK_MS ? LOOK_MS : (int)left);
         if (ready == 0 && ended)
             break;
+        if (ready <= 0 && left <= 0)
+            return -ETIMEDOUT;
         /* a signal says nothing of the pipe */
         if (ready <= 0)
             continue;
@@ -321,12 +322,14 @@ ssize_t rc_program_run(const struct rc_program *program, char *output, size_t si
     n = error ? -error : read_until(out[0], child, deadline, output, size);
     close_end(&out[0]);
     /* the child closes its output when it ends, or just before; if it could not be read, it is killed at once */
+    if (n >= 0 && deadline < rc_milliseconds() + CLOSED_MS)
+        deadline = rc_milliseconds() + CLOSED_MS;
     if (!error && !has_reaped(child, n < 0 ? 0 : deadline, status)) {
         /* Slurm ends a step whose PMIx client is killed; this one ends because nobody reads its output */
         if (program->kind != RC_PROGRAM_PMIX)
             kill(child, SIGKILL);
         /* one that waits for a device does not end by that: it is left to init */
-        has_reaped(child, rc_milliseconds() + END_MS, status);
+        has_reaped(child, rc_milliseconds() + RC_PROGRAM_END_MS, status);
         if (n >= 0)
             n = -ETIMEDOUT;
     }

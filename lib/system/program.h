@@ -41,6 +41,9 @@ struct rc_program {
                   then (above); -1 where it sends none */
 };
 
+/* A program that had to be killed is waited for that long. */
+enum { RC_PROGRAM_END_MS = 2500 };
+
 /* Runs it and takes all that it writes, with a NUL after it, also where it fails. Its standard error is /dev/null,
  * unless with_errors. Returns the number of bytes, or -errno: -ETIMEDOUT where it had to be killed, -EMSGSIZE where it
  * wrote size - 1 or more, another one where it could not be started. *status is as waitpid writes it. Leaves no

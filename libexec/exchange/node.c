@@ -57,8 +57,7 @@ char *exchange_ask_pmix(const char *argument, struct rc_str input, uint32_t mill
 
 /* One node's part in the exchange. */
 
-/* How long a node waits beyond the server's deadline. The server counts from the first
- * node's arrival, and every node is to hear the server's decision before its own time is up. */
+/* How long a node waits beyond the server's last moment: it receives the server's decision before its time is up. */
 enum { BEYOND_MS = 1500, LINE_SIZE = 8192 };
 
 /* For files of devices, of which one may not answer. Most nodes take some milliseconds. */
@@ -92,10 +91,17 @@ static struct rc_str read_input(void)
     return (struct rc_str){ text, n };
 }
 
+static uint32_t meeting_milliseconds(const struct rc_request *request)
+{
+    return RC_MEETING_MOST * request->seconds * 1000 + BEYOND_MS;
+}
+
 static int request_from_server(const struct rc_request *request, const struct rc_endpoint *endpoint,
                                uint32_t milliseconds)
 {
-    struct rc_client_part part = { .by_name = true, .begins = print_sent };
+    struct rc_client_part part = { .by_name = true,
+                                   .begins = print_sent,
+                                   .reach = (request->seconds * 1000 + BEYOND_MS) / 2 };
     struct rc_reply answer;
     int rc = rc_client_request(endpoint, request->entry, milliseconds, &answer, &part);
 
@@ -152,7 +158,7 @@ static int find_and_request(const struct rc_request *request)
     struct rc_endpoint endpoint;
     char line[LINE_SIZE];
     int64_t start = rc_milliseconds();
-    uint32_t all = request->seconds * 1000 + BEYOND_MS;
+    uint32_t all = meeting_milliseconds(request);
     uint32_t used;
 
     if (!exchange_ask_pmix("get", rc_str(""), request->seconds * 1000, line, sizeof(line)))
@@ -237,7 +243,7 @@ int exchange_node(void)
         return exchange_fail("the request", "cannot be read");
     add_inventory(&request);
     if (request.transport == RC_TRANSPORT_SRUN)
-        status = request_from_server(&request, &request.endpoint, request.seconds * 1000 + BEYOND_MS);
+        status = request_from_server(&request, &request.endpoint, meeting_milliseconds(&request));
     else
         status = request.root ? receive_all(&request) : find_and_request(&request);
     return fflush(stdout) == 0 ? status : 1;

@@ -95,7 +95,7 @@ without ranks"
     for transport in $transports; do
         # n1 and n2 may begin some seconds apart
         step 30 "--ddp=exchange=$transport,deadline=12" -N3 -n3
-        said "warning RC601: nothing from n3 \(task 2\) within 12 s; $causes; deadline=SECONDS waits longer\$"
+        said "warning RC601: nothing from n3 \(task 2\) within the deadline of 12 s; $causes; deadline=SECONDS waits longer\$"
         said "warning RC611: the nodes could not speak to each other: it is of no use; the job goes on; n3 computes \
 MASTER_PORT, and its tasks are not checked; try exchange=pmix or exchange=srun, or say exchange=off\$"
         [ "$(grep -cE 'RC6(0[0-9]|1[0134])' "$err")" -eq 2 ] || explain "something else is said"
@@ -169,7 +169,7 @@ look="; see slurmd's log there: it must load rollcall.so"
     leave_out_plugin n2
     succeeds 60 srun --ddp=deadline=2 -w n[1-2] -n2 sh -c 'echo "rank ${RANK-none}"'
     [ "$(sort "$out")" = $'rank 0\nrank none' ]
-    lines "warning RC601: nothing from n2 \(task 1\) within 2 s; $causes; deadline=SECONDS waits longer" \
+    lines "warning RC601: nothing from n2 \(task 1\) within the deadline of 2 s; $causes; deadline=SECONDS waits longer" \
         "$ended n2; unless RC611 says otherwise, its tasks ran without ranks"
     nothing_remains
 }
@@ -206,7 +206,7 @@ slow_prolog()
     succeeded || told=1
     sed -i s/18/6/ "$shared/prolog"
     attempt 60 srun --ddp=deadline=2 -w n[1-2] -n2 sh -c 'echo "rank $RANK"'
-    lines "warning RC601: nothing from n2 \(task 1\) within 2 s; $causes; deadline=SECONDS waits longer" \
+    lines "warning RC601: nothing from n2 \(task 1\) within the deadline of 2 s; $causes; deadline=SECONDS waits longer" \
         "note RC623: every node of the step has called srun now, ([5-9]|[1-5][0-9]) s after its start" || told=1
     [ "$(sort "$out")" = $'rank 0\nrank 1' ] || told=1
     cp "$shared/slurm.conf" "$slurm_conf"
