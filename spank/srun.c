@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <slurm/slurm.h>
@@ -21,7 +22,6 @@
 #include "roll/roll.h"
 #include "spank.h"
 #include "system/node.h"
-#include "system/program.h"
 
 /* In srun: which task is on which host, where the step's node list does not tell.
  *
@@ -206,7 +206,7 @@ static struct rc_str list_nodes(uint32_t nodes)
 
 /* Higher than both descriptor numbers that the server expects (wire.h), so that one
  * dup2 does not close the source of the other. */
-enum { ABOVE = 16, ARGUMENTS_SIZE = 256 + RC_ROLL_HOSTS_MAX, VARIABLE_SIZE = 128, FAREWELL_SECONDS = 1 };
+enum { ABOVE = 16, ARGUMENTS_SIZE = 256 + RC_ROLL_HOSTS_MAX, VARIABLE_SIZE = 128, FAREWELL_SECONDS = 1, LOOK_MS = 500 };
 
 static int raise_descriptor(int fd)
 {
@@ -227,6 +227,7 @@ static bool start_program(int listener, int life, const char *token, const struc
     char *env[] = { variable, NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
+    sigset_t none, all;
     bool good;
 
     snprintf(variable, sizeof(variable), RC_SERVER_TOKEN "=%s", token);
@@ -236,7 +237,12 @@ static bool start_program(int listener, int life, const char *token, const struc
         posix_spawn_file_actions_destroy(&actions);
         return false;
     }
-    good = rc_program_signals(&attributes, POSIX_SPAWN_SETSID) == 0 &&
+    sigemptyset(&none);
+    sigfillset(&all);
+    good = posix_spawnattr_setsigmask(&attributes, &none) == 0 &&
+           posix_spawnattr_setsigdefault(&attributes, &all) == 0 &&
+           posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) ==
+               0 &&
            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
            posix_spawn_file_actions_adddup2(&actions, listener, RC_SERVER_LISTENER) == 0 &&
@@ -255,18 +261,35 @@ static struct {
     pthread_t thread;
 } life;
 
-/* In a thread, until the server has gone. A failure ends the step as with srun -K; srun's own -K, -K0 or
- * SLURM_KILL_BAD_EXIT come first (22.05 to 26.05: src/srun, _kill_on_bad_exit). No function of Slurm sets it later. */
+/* MPIR_DEBUG_SPAWNED once the nodes have said that all tasks are started: the interface of srun for debuggers. */
+extern volatile int MPIR_debug_state __attribute__((weak));
+
+static bool has_started(void)
+{
+    return !&MPIR_debug_state || MPIR_debug_state == 1;
+}
+
+/* In a thread, until the server has gone. Sends the server a byte when all tasks are started. A failure ends the step
+ * as with srun -K; srun's own -K, -K0 or SLURM_KILL_BAD_EXIT come first (22.05 to 26.05: src/srun, _kill_on_bad_exit).
+ * No function of Slurm sets it later. */
 static void *follow_server(void *unused)
 {
+    const char start = RC_LIFE_STARTED;
+    struct pollfd server = { .fd = life.fd, .events = POLLIN };
+    bool started = false;
     char byte;
 
-    while (recv(life.fd, &byte, 1, 0) == 1) {
+    for (;;) {
+        if (!started && has_started())
+            started = send(life.fd, &start, 1, MSG_NOSIGNAL) == 1;
+        if (poll(&server, 1, started ? -1 : LOOK_MS) <= 0)
+            continue;
+        if (recv(life.fd, &byte, 1, 0) != 1)
+            return unused;
         if (&slurm_conf)
             slurm_conf.kill_on_bad_exit = 1;
         send(life.fd, &byte, 1, MSG_NOSIGNAL);
     }
-    return unused;
 }
 
 /* All signals are left to srun's own thread. */
@@ -282,17 +305,11 @@ static bool start_thread(void)
     return good;
 }
 
-/* MPIR_DEBUG_SPAWNED once the nodes have said that all tasks are started: the interface of srun for debuggers. */
-extern volatile int MPIR_debug_state __attribute__((weak));
-
 /* Called by exit, before srun unloads its plugins (create_srun_job has registered that before). The server may have
  * something to say, and a job script that ends with this srun takes the server with it: it gets a moment. */
 static void end_server(int status, void *unused)
 {
-    const char ending = !&MPIR_debug_state      ? RC_ENDED_BADLY
-                        : MPIR_debug_state != 1 ? RC_ENDED_UNSTARTED
-                        : status                ? RC_ENDED_BADLY
-                                                : RC_ENDED_WELL;
+    const char ending = !has_started() ? RC_ENDED_UNSTARTED : status ? RC_ENDED_BADLY : RC_ENDED_WELL;
     struct timespec until;
 
     (void)unused;
@@ -393,10 +410,13 @@ static void begin_step(spank_t spank, slurm_step_id_t step, const struct rc_opti
 void rc_spank_srun_begin(spank_t spank)
 {
     slurm_step_id_t step = { .step_het_comp = NO_VAL };
+    const char *wish = getenv("ROLLCALL");
     struct rc_options options;
+    bool asked = rc_spank_asked_here(&options) && rc_spank_is_step_of_tasks(spank) &&
+                 rc_spank_number(spank, S_JOB_ID, &step.job_id) && rc_spank_number(spank, S_JOB_STEPID, &step.step_id);
 
-    if (rc_spank_asked_here(&options) && rc_spank_is_step_of_tasks(spank) &&
-        rc_spank_number(spank, S_JOB_ID, &step.job_id) && rc_spank_number(spank, S_JOB_STEPID, &step.step_id))
+    hand_on(RC_WISH, asked && wish ? wish : "");
+    if (asked)
         begin_step(spank, step, &options);
     else
         hand_on(RC_SERVER, "");

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "node.h"
+#include "rendezvous/session.h"
 #include "rendezvous/wire.h"
 #include "resolve/command.h"
 #include "system/node.h"
@@ -178,11 +179,15 @@ static bool read_wish(const char *const *env)
 {
     static char text[TEXT_SIZE];
     static struct rc_arena arena; /* as long as step.wrong, which has it */
+    struct rc_str wish;
 
     arena = (struct rc_arena){ .base = text, .size = sizeof(text) };
     step.wrong.arena = &arena;
     rc_env_index(&result.env, env);
-    step.understood = rc_spank_asked(rc_env_get(&result.env, "ROLLCALL"), &step.options, &step.wrong);
+    wish = rc_env_get(&result.env, "ROLLCALL");
+    if (!wish.p && rc_env_get(&result.env, RC_WISH).n)
+        wish = rc_env_get(&result.env, RC_WISH);
+    step.understood = rc_spank_asked(wish, &step.options, &step.wrong);
     return step.options.given && step.options.mode != RC_MODE_OFF;
 }
 
@@ -266,7 +271,9 @@ static void say_lookup(const struct rc_result *found, const struct rc_lookup *lo
     struct rc_messages messages = { .arena = &arena };
 
     rc_lookup_warn(&found->master, lookup, &messages);
-    rc_spank_say_all(&messages, RC_LEVEL_WARNING);
+    for (unsigned i = 0; i < messages.count; i++)
+        if (rc_session_report(&found->env, messages.list[i].id, messages.list[i].text) < 0)
+            rc_spank_say(RC_LEVEL_WARNING, messages.list[i].id, messages.list[i].text);
 }
 
 static const struct rc_lookup *look_up(const struct rc_result *found, char *answer)

@@ -37,6 +37,7 @@ static const struct rc_row rows[] = {
     RC_ROW_TEXT(struct rc_lookup, strange, RC_NETADDR_TEXT),
     RC_ROW_TEXT(struct rc_lookup, unreached, RC_LOOKUP_TEXT),
     RC_ROW_FLAG(struct rc_lookup, elsewhere, "yes|no"),
+    RC_ROW_FLAG(struct rc_lookup, unstarted, "yes|no"),
     RC_ROW_NUMBER(struct rc_lookup, seconds, 0, UINT16_MAX),
 };
 
@@ -104,7 +105,10 @@ void rc_lookup_ask(const char *path, const struct rc_lookup_question *asked, cha
 
     if (n >= 0 && rc_lookup_read((struct rc_str){ answer, (size_t)n }, &lookup))
         return;
-    lookup = (struct rc_lookup){ .seconds = n == -ETIMEDOUT ? DEADLINE_MS / 1000 : 0 };
+    lookup = (struct rc_lookup){
+        .unstarted = n == -ETIMEDOUT && !rc_str_starts(rc_str(answer), RC_LOOKUP_BEGUN),
+        .seconds = n == -ETIMEDOUT ? DEADLINE_MS / 1000 : 0,
+    };
     /* a name may stay a name, which torch will look up */
     if (rc_lookup_needs_address(asked)) {
         lookup.state = RC_LOOKUP_WRONG;
@@ -123,7 +127,12 @@ void rc_lookup_warn(const struct rc_master *master, const struct rc_lookup *look
     char node[RC_NODE_NAME_SIZE];
 
     rc_node_name(node);
-    if (lookup->seconds)
+    if (lookup->unstarted)
+        rc_say(messages, RC418,
+               "rollcall-exchange did not start on %s within %u s, so nobody looked up MASTER_ADDR %s (%s) there; see "
+               "what makes programs slow on %s (processors, or the file system of rollcall)",
+               node, lookup->seconds, master->addr, master->addr_source, node);
+    else if (lookup->seconds)
         rc_say(messages, RC418,
                "the resolver of %s took %u s for MASTER_ADDR %s (%s); its tasks start that much later; take name "
                "servers that do not answer out of /etc/resolv.conf, or put the name into /etc/hosts",

@@ -48,6 +48,7 @@ struct rc_lookup {
     struct rc_str strange;   /* of a name: an address that RANK 0's node has not; absent: none */
     struct rc_str unreached; /* RANK 0's address whose port cannot be reached, and why; absent: it can, or may */
     bool elsewhere;          /* of a name: all that it leads to is surely another node's */
+    bool unstarted;          /* rollcall-exchange has not begun within `seconds` */
     uint32_t seconds;        /* that the resolver took; 0: no longer than it should */
 };
 
@@ -69,6 +70,10 @@ void rc_lookup_find(const struct rc_lookup_question *asked, struct rc_lookup *lo
 /* For slurmstepd's forked child, which may not load what a resolver needs: has the rollcall-exchange at `path` look it
  * up, with this argument. The answer is a text, so that processes can share it. */
 #define RC_LOOKUP_ARGUMENT "lookup"
+
+/* Its first line, before the resolver is asked. */
+#define RC_LOOKUP_BEGUN "begun=1\n"
+
 void rc_lookup_ask(const char *path, const struct rc_lookup_question *asked, char answer[RC_LOOKUP_SIZE]);
 
 /* Slices of the answer. False, with RC_LOOKUP_SAME, for one that says nothing. */

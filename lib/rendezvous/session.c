@@ -4,6 +4,7 @@
 #include "rendezvous/session.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #include "base/pairs.h"
 #include "rendezvous/client.h"
+#include "rendezvous/server.h"
 #include "roll/netorder.h"
 #include "system/port.h"
 #include "system/program.h"
@@ -20,7 +22,8 @@ enum {
     SLACK_MS = 3000,     /* for the program's own end */
     OUTPUT_SIZE = 65536, /* an answer, with its findings */
     WORD_MS = 1000,      /* for a message from a node that takes no part */
-    RESERVE_MS = 2000,   /* of a waiter, on a busy node */
+    ENDING_MS = 1000,
+    RESERVE_MS = 2000, /* of a waiter, on a busy node */
 };
 
 static bool take_endpoint(struct rc_str value, void *to)
@@ -137,7 +140,7 @@ bool rc_session_hold(const struct rc_options *options, struct rc_result *result,
 uint32_t rc_session_patience(uint32_t seconds)
 {
     /* rollcall-exchange until it is killed, and two messages to the server */
-    return RC_MEETING_MOST * seconds * 1000 + SLACK_MS + RC_PROGRAM_END_MS + 2 * WORD_MS + RESERVE_MS;
+    return RC_MEETING_MOST * seconds * 1000 + SLACK_MS + RC_PROGRAM_END_MS + 2 * WORD_MS + ENDING_MS + RESERVE_MS;
 }
 
 /* False where the order does not have this node, or has no first one. */
@@ -187,14 +190,16 @@ void rc_outcome_take(struct rc_str bytes, struct rc_outcome *outcome)
     *outcome = taken;
 }
 
+/* 0 if the reply is empty, which only confirms the text. */
 static int send_word(const struct rc_endpoint *endpoint, struct rc_str text)
 {
     struct rc_reply reply;
     int rc = rc_client_request(endpoint, text, WORD_MS, &reply, NULL);
 
-    if (rc == 0)
-        free(reply.text);
-    return rc;
+    if (rc < 0)
+        return rc;
+    free(reply.text);
+    return reply.size ? -EPROTO : 0;
 }
 
 int rc_session_greet(const struct rc_endpoint *endpoint, const struct rc_env *env)
@@ -204,6 +209,22 @@ int rc_session_greet(const struct rc_endpoint *endpoint, const struct rc_env *en
     struct rc_str node = rc_env_get(env, "SLURM_NODEID");
 
     return send_word(endpoint, rc_str(rc_format(&arena, RC_SERVER_GREETING "node=%pS\n", &node)));
+}
+
+int rc_session_report(const struct rc_env *env, enum rc_message_id id, const char *text)
+{
+    char room[2 * RC_REPORT_SIZE];
+    struct rc_arena arena = { .base = room, .size = sizeof(room) };
+    struct rc_endpoint server;
+    struct rc_str step;
+    uint32_t node;
+    const char *report;
+
+    if (!rc_endpoint_of_srun(env, &server, &step, &arena) || !rc_endpoint_is_own_step(env, step) ||
+        !rc_parse_u32(rc_env_get(env, "SLURM_NODEID"), RC_MAX_TASKS, &node))
+        return -ENOTCONN;
+    report = rc_report_write(id, node, text, &arena);
+    return report ? send_word(&server, rc_str(report)) : -EMSGSIZE;
 }
 
 /* Without a program that waits for the answer this node cannot take part. srun's server is told, so that it does not
@@ -227,10 +248,14 @@ static void fail_to_run(const struct rc_request *request, const char *why, struc
     tell_absence(request, outcome->why);
 }
 
-/* Whoever ends a step sends these to all of its processes, one after the other: no task starts then. */
-static bool is_others_signal(int number)
+/* Slurm ends a step by sending these to all of its processes, one after the other. A task that is still there after
+ * ENDING_MS is not ended: only its rollcall-exchange was. */
+static bool outlives_signal(int number)
 {
-    return number == SIGTERM || number == SIGINT || number == SIGKILL;
+    if (number != SIGTERM && number != SIGINT && number != SIGKILL)
+        return false;
+    poll(NULL, 0, ENDING_MS);
+    return true;
 }
 
 void rc_session_run(const char *path, const char *const *env, const struct rc_request *request, uint32_t node,
@@ -268,8 +293,9 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
     else if (n < 0)
         fail_to_run(request, strerror((int)-n), outcome);
     else if (WIFSIGNALED(status))
-        break_off(outcome, sent || is_others_signal(WTERMSIG(status)),
-                  rc_format(arena, "rollcall-exchange was ended by signal %u", (uint32_t)WTERMSIG(status)));
+        break_off(outcome, sent || outlives_signal(WTERMSIG(status)),
+                  rc_format(arena, "signal %u ended rollcall-exchange, but not this task%s", (uint32_t)WTERMSIG(status),
+                            WTERMSIG(status) == SIGKILL ? " (does the step exceed its memory?)" : ""));
     else if (rc_program_not_loaded(n, status))
         fail_to_run(request, "a library that it needs cannot be loaded (see ldd)", outcome);
     else

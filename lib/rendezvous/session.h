@@ -86,6 +86,10 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
  * called (RC621). 0 or -errno, after a second at most. env: of a task. */
 int rc_session_greet(const struct rc_endpoint *endpoint, const struct rc_env *env);
 
+/* Sends srun's server a line of this node, which it prints once for all nodes that send the same. 0 or -errno: the node
+ * prints it. */
+int rc_session_report(const struct rc_env *env, enum rc_message_id id, const char *text);
+
 /* What a task does with it: plans once more (rc_resolve_again), with the port and the order that all know of;
  * result->env is an index of context->env. context->told keeps pointing to the outcome. A held port is given back, and
  * *held is -1, where the others do not know of it (all compute the same one), or RANK 0 is elsewhere. False where the

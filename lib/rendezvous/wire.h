@@ -115,6 +115,9 @@ enum rc_ending {
 /* The byte that the server writes into that socket when a failure is to end the step; srun sends it back. */
 #define RC_LIFE_FAILED 'f'
 
+/* The byte that srun writes when Slurm has started all tasks. */
+#define RC_LIFE_STARTED 's'
+
 /* Asks for the roll as it is now. The reply has all entries in the order in which
  * they came, a blank line after each. */
 #define RC_SERVER_QUESTION "question=roll\n"
@@ -129,10 +132,15 @@ enum rc_ending {
 /* A process of a task ends by an exception (server.h). */
 #define RC_SERVER_RAISED "raised="
 
+/* From a node: a line about itself, which the server prints once for all nodes that send the same (server.h). The reply
+ * is empty. */
+#define RC_SERVER_REPORTED "reported="
+
 /* From a node of the step: it has received a signal; its first task has failed, without one before (spank/ending.c).
  * The reply is empty; to the latter it is sent when srun knows that the step is to end. */
-#define RC_SERVER_SIGNALLED "step=signalled\n"
-#define RC_SERVER_FAILED    "step=failed\n"
+#define RC_SERVER_STATE     "step="
+#define RC_SERVER_SIGNALLED RC_SERVER_STATE "signalled\n"
+#define RC_SERVER_FAILED    RC_SERVER_STATE "failed\n"
 
 /* A server's reply to who waits for one, where it needs the descriptor for others. A question to
  * the store is asked again as it was; a node, whose entry is kept, asks for the answer alone. */

@@ -6,10 +6,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -161,20 +164,6 @@ static int open_pipe(int ends[2], bool as_sockets)
     return error;
 }
 
-int rc_program_signals(posix_spawnattr_t *attributes, short more)
-{
-    sigset_t none;
-    sigset_t all;
-    int error;
-
-    sigemptyset(&none);
-    sigfillset(&all);
-    if ((error = posix_spawnattr_setsigmask(attributes, &none)) == 0 &&
-        (error = posix_spawnattr_setsigdefault(attributes, &all)) == 0)
-        error = posix_spawnattr_setflags(attributes, (short)(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | more));
-    return error;
-}
-
 enum { DEADLINE_SIZE = sizeof("4294967295") };
 
 /* Builds argv of the program. The strings are borrowed. NULL without memory. */
@@ -202,34 +191,72 @@ static char **make_arguments(const struct rc_program *program, char deadline[DEA
     return argv;
 }
 
+/* What a child does before its program. */
+struct start {
+    const struct rc_program *program;
+    char **argv;
+    char **env;
+    pid_t parent;
+    int in;
+    int out;
+    int error;
+};
+
+/* In the child, which shares the caller's memory until execve, as with posix_spawn. */
+static int run_child(void *more)
+{
+    struct start *start = more;
+    int errors = start->out;
+    sigset_t none;
+
+    for (int number = 1; number < _NSIG; number++)
+        signal(number, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    /* a caller that has ended before this call has left the child to another parent */
+    if (start->program->kind != RC_PROGRAM_PMIX && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != start->parent))
+        _exit(1);
+    if (!start->program->with_errors)
+        errors = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (dup2(start->in, STDIN_FILENO) >= 0 && dup2(start->out, STDOUT_FILENO) >= 0 && dup2(errors, STDERR_FILENO) >= 0)
+        execve(start->program->path, start->argv, start->env);
+    start->error = errno;
+    _exit(1);
+}
+
+/* posix_spawn, and a child that ends with the caller's thread: it cannot set that, and a program that does so itself
+ * may start late. rollcall-pmix is connected to a server that takes its end for a task's, and is left to end. */
 static int spawn_child(const struct rc_program *program, int in, int out, pid_t *child)
 {
     char deadline[DEADLINE_SIZE];
-    char **argv = make_arguments(program, deadline);
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    char **env = program_environment(program->kind, program->env);
-    int error = ENOMEM;
+    static const size_t stack_size = 32768;
+    struct start start = {
+        .program = program,
+        .argv = make_arguments(program, deadline),
+        .env = program_environment(program->kind, program->env),
+        .parent = getpid(),
+        .in = in,
+        .out = out,
+        .error = ENOMEM,
+    };
+    char *stack = malloc(stack_size);
+    sigset_t all, old;
 
-    if (!argv || !env || (error = posix_spawn_file_actions_init(&actions)) != 0) {
-        free(env);
-        free(argv);
-        return error;
+    if (start.argv && start.env && stack) {
+        start.error = 0;
+        sigfillset(&all);
+        pthread_sigmask(SIG_BLOCK, &all, &old);
+        *child = clone(run_child, stack + stack_size, CLONE_VM | CLONE_VFORK | SIGCHLD, &start);
+        if (*child < 0)
+            start.error = errno;
+        else if (start.error)
+            waitpid(*child, NULL, 0);
+        pthread_sigmask(SIG_SETMASK, &old, NULL);
     }
-    if ((error = posix_spawnattr_init(&attributes)) == 0) {
-        if ((error = rc_program_signals(&attributes, 0)) == 0 &&
-            (error = posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO)) == 0 &&
-            (error = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO)) == 0 &&
-            (error = program->with_errors
-                         ? posix_spawn_file_actions_adddup2(&actions, out, STDERR_FILENO)
-                         : posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)) == 0)
-            error = posix_spawn(child, program->path, &actions, &attributes, argv, env);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    free(env);
-    free(argv);
-    return error;
+    free(stack);
+    free(start.env);
+    free(start.argv);
+    return start.error;
 }
 
 /* The whole input must fit into the pipe before there is a reader. Otherwise a program

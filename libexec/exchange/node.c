@@ -186,6 +186,8 @@ int exchange_lookup(void)
     struct rc_lookup lookup;
     const char *answer;
 
+    fputs(RC_LOOKUP_BEGUN, stdout);
+    fflush(stdout);
     if (!rc_pairs_read(read_input(), '\n', &rc_lookup_question_form, &asked) || !asked.addr.p)
         return exchange_fail("the question", "cannot be read");
     rc_lookup_find(&asked, &lookup, &arena);
