@@ -156,8 +156,8 @@ struct rc_launcher {
     bool batch_inherits;
 
     /* What a user types; messages advise it. May be empty. */
-    char pass[40];  /* to hand MASTER_ADDR to all of its tasks */
-    char each[40];  /* to have N tasks on each node */
+    char pass[40]; /* to hand MASTER_ADDR to all of its tasks */
+    char each[40]; /* to have N tasks on each node */
 
     /* Its tasks have MASTER_ADDR and MASTER_PORT from it. In those of another launch they are left over. */
     bool tells_master;
