@@ -131,10 +131,13 @@ inside_chroot()
     [ "$output" = 'setup: / is a chroot, in which no virtual nodes of a Slurm can be: use systemd-nspawn or a container' ]
     inside_chroot mounted need_nodes
     [ "$output" = 'setup: / is a chroot, in which no virtual nodes of a Slurm can be: use systemd-nspawn or a container' ]
-    inside_chroot furnished 'need_machine 1 && echo enough; need_machine 999999999'
+    inside_chroot furnished 'need_machine 1 && echo enough; unset PYTHON HOME PIP_FIND_LINKS PIP_EXTRA_INDEX_URL
+        PIP_INDEX_URL=x need_machine 999000000; need_machine 999000000'
     echo "$output"
     [ "${lines[0]}" = enough ]
-    [[ ${lines[1]} == 'setup: /tree has '*' MB of disk left, and 999999999 MB are needed' ]]
+    [[ ${lines[1]} == 'setup: /tree has '*' MB of disk left, and 999000000 MB are needed' ]]
+    # with CUDA
+    [[ ${lines[2]} == *' 999006800 MB are needed' ]]
     inside_chroot empty 'need_machine 1'
     [ "$output" = 'setup: there is no /proc or no /dev: mount them' ]
     # and all of it comes before anything is fetched
