@@ -212,3 +212,12 @@ driver()
     wait "$layer" || true
     [ ! -e "${temporary%/slow}" ]
 }
+
+@test "tests/bare: settings of apt and pip -> the files and folders that they name" {
+    printf '%s\n' '[global]' 'cert = /etc/ssl/own.crt' 'find-links = /opt/wheels/' '# a comment: /opt/old' \
+        'extra-index-url = file:///opt/pypi/simple https://user:word@host/simple' > "$folder/pip.conf"
+    printf '%s\n' 'deb [signed-by=/usr/share/keyrings/own.gpg] file:/srv/debian bookworm main' \
+        'Acquire::https::CAInfo "/etc/ssl/apt.crt";' '// "/etc/ssl/none.crt"' > "$folder/apt.conf"
+    run -0 bash -c 'eval "$(sed -n "/^places()/,/^}/p" "$0/tests/bare")"; places "$@"' "$top" "$folder"/{pip,apt}.conf
+    expect_same $'/etc/ssl/apt.crt\n/etc/ssl/own.crt\n/opt/pypi\n/opt/wheels\n/srv/debian\n/usr/share/keyrings/own.gpg' "$output"
+}
