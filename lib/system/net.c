@@ -5,6 +5,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <ifaddrs.h>
+#include <linux/filter.h>
+#include <linux/sock_diag.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <poll.h>
@@ -70,8 +72,7 @@ unsigned rc_interfaces(struct rc_interface list[RC_INTERFACES_MAX])
     return count;
 }
 
-/* The address that this node's packets to another one carry. */
-static bool find_source(const struct rc_netaddr *address, struct rc_netaddr *source)
+bool rc_source_towards(const struct rc_netaddr *address, struct rc_netaddr *source)
 {
     union rc_socket_name name;
     socklen_t size = rc_socket_name(&name, address, DISCARD_PORT);
@@ -93,7 +94,7 @@ bool rc_interface_towards(const struct rc_netaddr *address, char name[RC_INTERFA
     struct rc_netaddr source;
     unsigned count;
 
-    if (rc_netaddr_is_loopback(address) || !find_source(address, &source))
+    if (rc_netaddr_is_loopback(address) || !rc_source_towards(address, &source))
         return false;
     count = rc_interfaces(list);
     for (unsigned i = 0; i < count; i++) {
@@ -165,30 +166,76 @@ static bool is_rejected(int fd)
     return recvmsg(fd, &message, MSG_ERRQUEUE | MSG_DONTWAIT) >= 0;
 }
 
+/* A program that listens must not see the knock: it may take the connection for one of its ranks. So this socket's filter
+ * drops every answer but a reset, and the handshake is never finished. The kernel counts what was dropped (SO_MEMINFO,
+ * from Linux 4.12 on): that is the answer of a port where somebody listens. False if this kernel cannot do that. */
+static bool drop_answers(int fd)
+{
+    enum { FLAGS_AT = 13, RESET = 4 };
+    struct sock_filter line[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, FLAGS_AT),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, RESET, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+    };
+    const struct sock_fprog program = { .len = sizeof(line) / sizeof(*line), .filter = line };
+    uint32_t memory[SK_MEMINFO_VARS];
+    socklen_t size = sizeof(memory);
+
+    return getsockopt(fd, SOL_SOCKET, SO_MEMINFO, memory, &size) == 0 &&
+           setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) == 0;
+}
+
+static bool has_dropped(int fd)
+{
+    uint32_t memory[SK_MEMINFO_VARS] = { 0 };
+    socklen_t size = sizeof(memory);
+
+    return getsockopt(fd, SOL_SOCKET, SO_MEMINFO, memory, &size) == 0 && memory[SK_MEMINFO_DROPS] > 0;
+}
+
+/* 0, or an errno, of a connection that was begun. */
+static int await_answer(int fd)
+{
+    enum { LOOK_MS = 5 };
+    struct pollfd answer = { .fd = fd, .events = POLLOUT };
+    int64_t deadline = rc_milliseconds() + KNOCK_MS;
+    int error = 0;
+    socklen_t size = sizeof(error);
+
+    while (poll(&answer, 1, LOOK_MS) == 0) {
+        if (has_dropped(fd))
+            return 0;
+        if (rc_milliseconds() >= deadline)
+            return ETIMEDOUT;
+    }
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0 ? errno : error;
+}
+
 /* 0, or an errno. */
 static int knock(const struct rc_netaddr *address, uint16_t port)
 {
     union rc_socket_name name;
     socklen_t size = rc_socket_name(&name, address, port);
     bool is_four = name.any.sa_family == AF_INET;
-    struct pollfd answer = { .fd = socket(name.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0),
-                             .events = POLLOUT };
+    int fd = socket(name.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int error = 0;
     int yes = 1;
 
-    if (answer.fd < 0)
+    if (fd < 0)
         return errno;
-    setsockopt(answer.fd, is_four ? IPPROTO_IP : IPPROTO_IPV6, is_four ? IP_RECVERR : IPV6_RECVERR, &yes, sizeof(yes));
-    if (connect(answer.fd, &name.any, size) < 0)
+    setsockopt(fd, is_four ? IPPROTO_IP : IPPROTO_IPV6, is_four ? IP_RECVERR : IPV6_RECVERR, &yes, sizeof(yes));
+    if (!drop_answers(fd)) {
+        close(fd);
+        return 0;
+    }
+    if (connect(fd, &name.any, size) < 0)
         error = errno;
-    size = sizeof(error);
-    if (error == EINPROGRESS && poll(&answer, 1, KNOCK_MS) <= 0)
-        error = ETIMEDOUT;
-    else if (error == EINPROGRESS && getsockopt(answer.fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
-        error = errno;
-    if (error == ECONNREFUSED && !is_rejected(answer.fd))
+    if (error == EINPROGRESS)
+        error = await_answer(fd);
+    if (error == ECONNREFUSED && !is_rejected(fd))
         error = 0;
-    close(answer.fd);
+    close(fd);
     return error;
 }
 

@@ -26,6 +26,9 @@ unsigned rc_interfaces(struct rc_interface list[RC_INTERFACES_MAX]);
  * route. Nothing is sent. False for loopback and where there is no route. */
 bool rc_interface_towards(const struct rc_netaddr *address, char name[RC_INTERFACE_SIZE]);
 
+/* The address that this node's packets to another one carry. Nothing is sent. False where there is no route. */
+bool rc_source_towards(const struct rc_netaddr *address, struct rc_netaddr *source);
+
 /* A name's addresses, by the C library's resolver. Not for the preload.
  *
  * May take as long as the site's DNS does. */
@@ -47,12 +50,18 @@ int rc_resolver_ask(const char *name, struct rc_addresses *addresses);
  * Other errors (EAI_AGAIN) are no answer. */
 bool rc_resolver_denies(int error);
 
+/* What a name leads to, in words for the other nodes: "192.0.2.7,fd00::7", or one of these. */
+#define RC_LEADS_UNKNOWN    "no such name"
+#define RC_LEADS_UNANSWERED "nothing, as no name server answers"
+enum { RC_LEADS_MAX = 255 };
+
 /* Writes the address as text, "192.0.2.7", and returns it. */
 const char *rc_netaddr_text(const struct rc_netaddr *address, char text[RC_NETADDR_TEXT]);
 
 /* Whether this node reaches a port of another one, at any of its addresses, while perhaps nothing listens there yet:
  * 0, or the errno of the first address. A refusal reaches it; ECONNREFUSED is a firewall's, which sends another
- * message than a port does. One that resets as a port does is not seen. Where packets are dropped it takes that many
+ * message than a port does. One that resets as a port does is not seen. A program that listens sees no connection; before
+ * Linux 4.12 this is 0 at once, without a try. Where packets are dropped it takes that many
  * milliseconds, and up to a quarter of a second more; else as long as a packet and its answer. */
 int rc_port_reach(const struct rc_addresses *addresses, uint16_t port, uint32_t milliseconds);
 

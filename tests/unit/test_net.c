@@ -4,7 +4,11 @@
 #include "unit.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <ifaddrs.h>
+#include <unistd.h>
+
+#include "system/port.h"
 
 enum { LINKS = 1000, BARE = 1 };
 
@@ -60,4 +64,35 @@ UNIT_TEST(keeps_addresses, "links are no addresses, and none of these is left ou
     assert_string_equal(list[LINKS - 2].name, "ib0");
     assert_string_equal(rc_netaddr_text(&list[LINKS - 2].address, text), "10.1.2.3");
     assert_int_equal(list[LINKS - 2].network.bits, 16);
+}
+
+/* Of a program that accepts a connection from each of its ranks. */
+UNIT_TEST(knocks_unseen, "a port where a program listens is reached, and the program sees no connection")
+{
+    static const char *const hosts[] = { "127.0.0.1", "::1" };
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct rc_addresses addresses = { .count = 1 };
+        union rc_socket_name name;
+        socklen_t size;
+        int fd;
+
+        assert_true(rc_netaddr_read(rc_str(hosts[i]), &addresses.list[0]));
+        size = rc_socket_name(&name, &addresses.list[0], 0);
+        fd = socket(name.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        /* a machine without IPv6 */
+        if (i == 1 && (fd < 0 || bind(fd, &name.any, size) < 0)) {
+            close(fd);
+            return;
+        }
+        if (i == 0)
+            assert_int_equal(bind(fd, &name.any, size), 0);
+        for (unsigned k = 0; k < 2; k++) {
+            assert_int_equal(rc_port_reach(&addresses, rc_port_number(fd), 10000), 0);
+            assert_int_equal(listen(fd, 8), 0);
+        }
+        assert_int_equal(accept(fd, NULL, NULL), -1);
+        assert_int_equal(errno, EAGAIN);
+        close(fd);
+    }
 }
