@@ -23,15 +23,10 @@ int rc_wire_wait(int fd, short events, int64_t deadline)
 {
     struct pollfd one = { .fd = fd, .events = events };
 
-    /* what came while this process was suspended counts, whatever the clock says */
-    for (;;) {
-        int left = rc_milliseconds_left(deadline);
-
+    for (int left; (left = rc_milliseconds_left(deadline)) > 0;)
         if (poll(&one, 1, left) > 0)
             return 0;
-        if (left <= 0)
-            return -ETIMEDOUT;
-    }
+    return -ETIMEDOUT;
 }
 
 /* WHOLE where something came. */
