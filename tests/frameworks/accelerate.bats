@@ -83,7 +83,7 @@ configured()
         "$ours/accelerate_train.py"
     [ "$status" -ne 0 ]
     ! grep -q '^ROLL ' "$out" || explain "a machine 0 too many trains"
-    said "RC304: accelerate was given --machine_rank='0', but it is the same on all nodes of this step, which are 2; .*leave --num_machines, --num_processes, --machine_rank and --main_process_ip out"
+    said "RC312: accelerate was given --machine_rank='0', but it is the same on all 2 nodes of this step; it is not started; leave accelerate's numbers and address out: accelerate launch --multi_gpu "
 }
 
 # Nothing is wrong with a port of one's own: all nodes have the same word of it.
