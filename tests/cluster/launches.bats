@@ -25,7 +25,7 @@ script()
 }
 
 @test "one task: mpirun, the shell of salloc, a batch script, rollcall.apply() -> rank 0 of 1" {
-    for launch in 'salloc -Qn1 mpirun -np 1 rollcall exec --' \
+    for launch in 'salloc -Qn1 env CUDA_VISIBLE_DEVICES=0 mpirun -np 1 rollcall exec --' \
         'salloc -Qn1 env CUDA_VISIBLE_DEVICES=0 rollcall exec --'; do
         answers 'ranks world=1 nodes=1' 60 $launch python "$programs/ddp.py"
         unsaid RC311
@@ -39,8 +39,8 @@ runpy.run_path(sys.argv[1], run_name="__main__")' "$programs/ddp.py"
 }
 
 @test "one task: Lightning, torchrun --standalone and mp.spawn inside -> they train" {
-    attempt 90 srun --ddp -n1 python "$programs/lit.py" --devices 1 --num-nodes 1
-    everybody ranks world=1 nodes=1
+    succeeds 90 srun --ddp -n1 python "$programs/lit.py" --devices 1 --num-nodes 1
+    said '^ROLL rank=0 world=1 .* environment=SLURMEnvironment '
     script "exec torchrun --standalone --nproc-per-node=2 $programs/torchrun_train.py"
     answers 'ranks world=2 nodes=1' 90 srun --ddp -n1 "$shared/run.sh"
     answers 'ranks world=2 nodes=1' 90 srun -n1 rollcall exec -- "$shared/run.sh"

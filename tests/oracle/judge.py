@@ -107,11 +107,12 @@ def task_by_task(launch, answers, after, expected):
         coordinator = f"{host}:{port + 1}" if port < 65535 else None
         assert then.get("JAX_COORDINATOR_ADDRESS") == coordinator, f"{who}: {then.get('JAX_COORDINATOR_ADDRESS')}"
         words = launch.argv or [""]
-        if expected.mode == "launcher" and words[0] == "accelerate" and not any(w.startswith("--") for w in words):
+        has_agents = "PET_NNODES" in want.values
+        if has_agents and words[0] == "accelerate" and not any(w.startswith("--") for w in words):
             assert then.get("PET_RDZV_ENDPOINT") == f"{host}:{port}", f"{who}: {then.get('PET_RDZV_ENDPOINT')}"
         else:
             assert "PET_RDZV_ENDPOINT" not in then, f"{who}: an endpoint for {launch.argv}"
-        if expected.mode == "launcher":
+        if has_agents:
             assert then["PET_MASTER_ADDR"] == then["MASTER_ADDR"] and then["PET_MASTER_PORT"] == then["MASTER_PORT"]
         if want.port_free:
             assert 1024 <= port <= 9000 - 3  # Megatron takes the next two as well
@@ -125,6 +126,8 @@ def task_by_task(launch, answers, after, expected):
         assert OUTER_STEPS.fullmatch(then[STAMP], named.end() + len(own)), f"{who}: stamp {then[STAMP]}"
         changed = {name for name in then.keys() | task.env.keys() if then.get(name) != task.env.get(name)}
         known = {"JAX_COORDINATOR_ADDRESS", "PET_RDZV_ENDPOINT"} | set(want.values) | want.absent | set(oracle.WORKER if expected.mode == "worker" else oracle.LAUNCHER)
+        if has_agents:
+            known |= set(oracle.LAUNCHER)
         for name in changed - known - {STAMP}:
             if name in want.repaired:
                 assert then[name] == want.repaired[name], f"{who}: {name} repaired to {then.get(name)}"
