@@ -211,6 +211,8 @@ static void handle_task(const char *const *argv)
     rc_env_index(&result.env, context.env);
     if (shim_is_privileged(argv, result.env.count))
         return;
+    if (!argv)
+        context.argv = argv = shim_command_read();
     debug = rc_debug_level(rc_env_get(&result.env, RC_DEBUG));
     if (!rc_options_parse_variable(rc_env_get(&result.env, "ROLLCALL"), "ROLLCALL", &variable, &own.messages)) {
         report_error(&own.messages);

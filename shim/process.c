@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <elf.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdalign.h>
 #include <time.h>
@@ -9,13 +10,31 @@
 
 /* A loader that passes no arguments leaves random values here. The kernel puts argc, argv and envp one after the other,
  * so values that match that layout and end at the environment are real. (A constructor that ran before this one may
- * have moved the environment; then the command is not known.) */
+ * have moved the environment; then shim_command_read() knows the command.) */
 const char *const *shim_command_line(int argc, char **argv, char **envp)
 {
     if (envp != environ || argc < 1 || (uintptr_t)argv % alignof(char *) != 0 ||
         (uintptr_t)envp != (uintptr_t)argv + ((size_t)argc + 1) * sizeof(*argv) || argv[argc])
         return NULL;
     return (const char *const *)argv;
+}
+
+const char *const *shim_command_read(void)
+{
+    enum { TEXT = 4096, WORDS = 128 };
+    static char text[TEXT];
+    static const char *words[WORDS + 1];
+    int fd = (int)rc_sys_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    long n = fd < 0 ? -1 : rc_sys_read(fd, text, sizeof(text) - 1);
+    unsigned count = 0;
+
+    if (fd >= 0)
+        rc_sys_close(fd);
+    for (long i = 0; i < n && count < WORDS; i++) {
+        if (i == 0 || !text[i - 1])
+            words[count++] = text + i;
+    }
+    return count ? words : NULL;
 }
 
 /* AT_SECURE is in the auxiliary vector, which follows the environment as the kernel left

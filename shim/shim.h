@@ -11,6 +11,9 @@ extern char **environ;
  * passes nothing. NULL where the command is not known. */
 const char *const *shim_command_line(int argc, char **argv, char **envp);
 
+/* Reads the command from /proc, at most 4 KiB of it. NULL if /proc is not mounted. */
+const char *const *shim_command_read(void);
+
 /* Whether this process has rights that the user who wrote the environment lacks. The
  * loader ignores LD_PRELOAD in set-uid programs and those with file capabilities, but
  * a site's /etc/ld.so.preload reaches them, too. `variables` is the length of environ. */

@@ -186,7 +186,7 @@ class Task:
         if was_spawned():
             return
         if number(start, "GROUP_WORLD_SIZE") == 1 < self.count and number(start, "LOCAL_RANK") == 0:
-            cure = "leave out --nnodes and --standalone"
+            cure = "leave --nnodes and --standalone out of torchrun's line, also in a script that calls it"
             say("RC701", "%s, but %s, and its torchrun knows of no other; %s" % (told, self, cure))
             return
         torchrun = Task({"rank": number(start, "RANK"), "size": number(start, "WORLD_SIZE")}, "torchrun made it")

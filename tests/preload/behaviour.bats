@@ -62,6 +62,19 @@ setup_file()
     [ -z "$stderr" ]
 }
 
+@test "torchrun is recognised under musl, and after a library that moves the environment" {
+    agents=('SLURM_STEP_TASKS_PER_NODE=1(x2)' SLURM_NTASKS=2 SLURM_STEP_NUM_TASKS=2 SLURM_LOCALID=0 \
+        SLURM_PROCID=1 SLURM_NODEID=1 SLURM_GTIDS=1)
+    mkdir "$bin/musl"
+    musl-gcc -O2 -o "$bin/musl/torchrun" "$here/programs/probe.c"
+    gcc -shared -fPIC -o "$bin/move.so" "$here/programs/move-environ.c"
+    ln -sf "$bin/probe" "$bin/torchrun"
+    run -0 in_task "${agents[@]}" "$bin/musl/torchrun" PET_NODE_RANK RANK
+    [[ $output == *PET_NODE_RANK=1* && $output != *' RANK='* ]]
+    run -0 in_task "${agents[@]}" LD_PRELOAD="$preload:$bin/move.so" "$bin/torchrun" PET_NODE_RANK RANK
+    [[ $output == *PET_NODE_RANK=1* && $output != *' RANK='* ]]
+}
+
 @test "ROLLCALL=launcher forces a mode; a mistake in it is an error" {
     run -0 in_task ROLLCALL=launcher SLURM_PROCID=1 SLURM_LOCALID=0 SLURM_GTIDS=1 SLURM_NTASKS=2 \
         SLURM_STEP_NUM_TASKS=2 'SLURM_STEP_TASKS_PER_NODE=1(x2)' "$bin/probe" RANK NODE_RANK PET_NNODES PET_NODE_RANK
