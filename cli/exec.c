@@ -215,17 +215,17 @@ static int start_command(const struct arguments *a)
 }
 
 /* What follows --ddp, whose words are printed after it. */
-#define HELP_AFTER_DDP                                                                 \
-    "  -v, --verbose     say what was found; twice: each variable as well\n"           \
-    "  -h, --help        this help\n"                                                  \
-    "\n"                                                                               \
-    "ROLLCALL=MODE,KEY=VALUE,... says the same as --ddp; where both do, --ddp wins.\n" \
-    "ROLLCALL=off switches everything off. ROLLCALL_DEBUG=1 is -v, 2 is -vv.\n"        \
-    "\n"                                                                               \
-    "Exit status: CMD's; 1 the facts contradict each other (CMD was not run), 2\n"     \
-    "wrong usage, 126 CMD cannot be executed, 127 CMD was not found.\n"                \
-    "\n"                                                                               \
-    "  mpirun -np 4 rollcall exec -- python train.py\n"                                \
+#define HELP_AFTER_DDP                                                             \
+    "  -v, --verbose     print what was found; twice: each variable as well\n"     \
+    "  -h, --help        this help\n"                                              \
+    "\n"                                                                           \
+    "ROLLCALL=MODE,KEY=VALUE,... has the same effect; --ddp takes precedence.\n"   \
+    "ROLLCALL=off switches everything off. ROLLCALL_DEBUG=1 is -v, 2 is -vv.\n"    \
+    "\n"                                                                           \
+    "Exit status: CMD's; 1 the facts contradict each other (CMD was not run), 2\n" \
+    "wrong usage, 126 CMD cannot be executed, 127 CMD was not found.\n"            \
+    "\n"                                                                           \
+    "  mpirun -np 4 rollcall exec -- python train.py\n"                            \
     "  srun -K --ntasks-per-node=1 rollcall exec --ddp=nproc=2 torchrun train.py\n"
 
 static void print_help(void)
@@ -292,7 +292,7 @@ const struct subcommand cli_exec = {
     .summary = "sets the environment of this task, then becomes CMD",
     .help = "usage: rollcall exec [OPTION]... [--] CMD...\n"
             "\n"
-            "Works out who this process is, sets RANK, WORLD_SIZE, MASTER_ADDR and so on,\n"
+            "Finds the rank of this process, sets RANK, WORLD_SIZE, MASTER_ADDR and so on,\n"
             "then executes CMD: same process, same standard streams, CMD's exit status.\n"
             "Rank 0 holds the master port for CMD. Outside of any launcher CMD is just run.\n"
             "\n"

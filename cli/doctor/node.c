@@ -40,6 +40,11 @@ void doctor_step(struct findings *findings, const struct rc_result *result)
         doctor_findings_add_fact(findings, "step", "%s%s%s, %s", result->launcher->title,
                                  result->facts.run_id ? " " : "", result->facts.run_id ? result->facts.run_id : "",
                                  result->mode_reason);
+    if (result->launcher && result->launcher->batch_inherits && result->mode == RC_MODE_NONE &&
+        field[RC_RANK] == RC_UNKNOWN)
+        doctor_findings_add_fact(findings, "nodes",
+                                 "only this machine was checked; for each node of the job type "
+                                 "srun --ntasks-per-node=1 rollcall doctor");
     if (field[RC_WORLD_SIZE] != RC_UNKNOWN && field[RC_RANK] != RC_UNKNOWN)
         doctor_findings_add_fact(findings, DOCTOR_TASK, "rank %u of %u", field[RC_RANK], field[RC_WORLD_SIZE]);
     if (master->addr)

@@ -122,7 +122,7 @@ static bool no_task(const struct rc_context *context, struct rc_result *result, 
             return refuse_contradiction(result);
         }
     } else if (claim == RC_CLAIM_OUTSIDE) {
-        result->mode_reason = "a batch script, an extern or an interactive step is no task";
+        result->mode_reason = "this is a batch script or an interactive shell, not a task of srun";
         rc_say(&result->messages, RC107, "inside %s, but not in a task of a step: nothing is set",
                result->launcher->title);
         if (result->launcher->batch_inherits)

@@ -283,6 +283,12 @@ LINES
     [[ $(jq -r '.findings[0].what' json) == *'srun --version fails: srun: fatal: no configuration' ]]
 }
 
+@test "doctor in a shell of salloc -> which machine was checked, and what checks the job's nodes" {
+    run env SLURM_JOB_ID=9 SLURM_NTASKS=4 SLURM_JOB_NUM_NODES=2 SLURM_JOB_NAME=interactive "$rollcall" doctor --json
+    jq -e '.looked_at[] | select(.name == "nodes").text | contains("type srun --ntasks-per-node=1 rollcall doctor")' <<< "$output"
+    jq -e '.looked_at[] | select(.name == "step").text | contains("not a task of srun")' <<< "$output"
+}
+
 @test "in a step without the plugin a user of rollcall exec gets a clean verdict, and who forgot it none" {
     fake_srun 22.05.8 --mpi
     around 'D102 -:0' SLURM_CONF=/nowhere/slurm.conf
