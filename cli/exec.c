@@ -235,6 +235,45 @@ static void print_help(void)
     fputs(HELP_AFTER_DDP, stdout);
 }
 
+/* What people move behind rollcall when they replace `srun --ddp` by `srun -K rollcall exec --`. */
+static bool is_launchers(const char *word)
+{
+    static const char *const options[] = { "-N",     "-n",          "-c",         "-G",          "-p",
+                                           "-A",     "-w",          "-t",         "--nodes",     "--ntasks",
+                                           "--gpus", "--gres",      "--cpus-",    "--partition", "--account",
+                                           "--mpi",  "--exclusive", "--nodelist", "--map-by" };
+
+    for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+        if (strncmp(word, options[i], strlen(options[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Print the line to type, with the launcher's options before rollcall. */
+static int refuse_option(const char *ddp, char **words)
+{
+    char text[512];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    bool is_mpirun = strncmp(words[0], "-np", 3) == 0 || strncmp(words[0], "--map-by", 8) == 0;
+    char **command = words;
+
+    /* "-N 2": a number is the value of the option before it */
+    while (*command && (**command == '-' || (command > words && strspn(*command, "0123456789") == strlen(*command))))
+        command++;
+    rc_format(&arena, is_mpirun ? "mpirun" : "srun -K");
+    for (char **word = words; *word || word == command; word++) {
+        rc_join(&arena);
+        if (word == command)
+            rc_format(&arena, " rollcall exec%s%s -- %s", ddp ? " --ddp=" : "", ddp ? ddp : "",
+                      *word ? *word : "COMMAND");
+        else
+            rc_format(&arena, " %s", *word);
+        if (!*word)
+            break;
+    }
+    return console_fail("exec: %.64s is an option of srun or mpirun; put it before rollcall: %s", words[0], text);
+}
+
 /* Returns -1, or a status to exit with: after the help, or one line on standard error. */
 static int read_arguments(int argc, char **argv, struct arguments *a)
 {
@@ -250,8 +289,12 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
 
     if (debug)
         a->debug = rc_debug_level(rc_str(debug));
-    for (int c; (c = console_getopt("exec", argc, argv, options)) != -1;) {
+    for (int c; optind < argc && is_launchers(argv[optind])
+                    ? (c = 'o')
+                    : (c = console_getopt("exec", argc, argv, options)) != -1;) {
         switch (c) {
+        case 'o':
+            return refuse_option(a->ddp, argv + optind);
         case 'd':
             a->ddp = optarg ? optarg : "";
             break;
@@ -272,6 +315,8 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
     if (optind == argc)
         return console_fail("exec: which command? rollcall exec [OPTION]... -- CMD...");
     a->command = argv + optind;
+    if (a->command[0][0] == '-')
+        return refuse_option(a->ddp, a->command);
     return -1;
 }
 

@@ -78,15 +78,22 @@ static uint32_t weigh(struct rc_str unit)
     return rc_str_starts(unit, "error ") ? ERROR : rc_str_starts(unit, "warning ") ? WARNING : 0;
 }
 
-/* Whether `lines` has this unit, or where `by_head` one with this first line. */
-static bool has_unit(struct rc_str lines, struct rc_str unit, bool by_head)
+/* "|  warning RC301" of a finding, whose text may differ between nodes; else the first line. */
+static struct rc_str head_of(struct rc_str unit)
 {
     struct rc_str rest;
+    struct rc_str line = rc_str_split(unit, '\n', &rest);
 
+    return weigh(unit) ? rc_str_split(line, ':', &rest) : line;
+}
+
+/* Return whether `lines` has this unit or, if `by_head`, one with the same head. */
+static bool has_unit(struct rc_str lines, struct rc_str unit, bool by_head)
+{
     while (lines.n) {
         struct rc_str next = take_unit(&lines);
 
-        if (rc_str_eq(by_head ? rc_str_split(next, '\n', &rest) : next, unit))
+        if (by_head ? rc_str_eq(head_of(next), head_of(unit)) : rc_str_eq(next, unit))
             return true;
     }
     return false;
@@ -103,15 +110,14 @@ static bool take_different(struct rc_str *rest, struct rc_str other, struct rc_s
     return false;
 }
 
-/* Takes the first line of the next finding that `other` has not: it matters, too, where one is missing. */
+/* Take the head of the next finding that `other` lacks. */
 static bool take_missing(struct rc_str *rest, struct rc_str other, struct rc_str *head)
 {
     while (rest->n) {
         struct rc_str unit = take_unit(rest);
-        bool is_finding = weigh(unit) > 0;
 
-        *head = rc_str_split(unit, '\n', &unit);
-        if (is_finding && !has_unit(other, *head, true))
+        *head = head_of(unit);
+        if (weigh(unit) && !has_unit(other, unit, true))
             return true;
     }
     return false;
@@ -126,13 +132,21 @@ static bool is_alike(struct rc_str first, struct rc_str lines)
     return !take_different(&rest, first, &unit) && !take_missing(&first, lines, &unit);
 }
 
-static void print_lines(struct rc_str lines, const char *before)
+static void print_lines(struct rc_str lines)
 {
     while (lines.n) {
         struct rc_str line = rc_str_split(lines, '\n', &lines);
 
-        printf("%s%.*s\n", before, (int)line.n - 1, line.p + 1);
+        printf("%.*s\n", (int)line.n - 1, line.p + 1);
     }
+}
+
+static void print_missing(struct rc_str head)
+{
+    do
+        head = (struct rc_str){ head.p + 1, head.n - 1 };
+    while (rc_str_starts(head, " "));
+    printf("missing here: %.*s\n", (int)head.n, head.p);
 }
 
 static void print_different(struct rc_str first, struct rc_str lines)
@@ -141,9 +155,9 @@ static void print_different(struct rc_str first, struct rc_str lines)
     struct rc_str unit;
 
     while (take_different(&rest, first, &unit))
-        print_lines(unit, "");
+        print_lines(unit);
     while (take_missing(&first, lines, &unit))
-        print_lines(unit, "not there: ");
+        print_missing(unit);
 }
 
 /* "ranks 0-3 on n[1-2]" */
@@ -255,7 +269,7 @@ static void print_verdict(const struct report *report)
 {
     if (report->verdict.p)
         putchar('\n');
-    print_lines(report->verdict, "");
+    print_lines(report->verdict);
 }
 
 static void print_grouped(struct reports *reports, bool all)
@@ -273,7 +287,7 @@ static void print_grouped(struct reports *reports, bool all)
         if (i > 0 && !all)
             print_different(reports->list[0].lines, report->lines);
         else
-            print_lines(report->lines, "");
+            print_lines(report->lines);
         if (all)
             print_verdict(report);
     }
@@ -283,11 +297,27 @@ static void print_grouped(struct reports *reports, bool all)
         print_verdict(&reports->list[0]);
 }
 
-/* What several tasks say alike is said once. Returns how many notes there are. */
+/* Return whether the note's message concerns the whole launch, so that one node's text of it is enough. */
+static bool is_of_launch(struct rc_str note)
+{
+    struct rc_str id = { NULL, 0 };
+
+    rc_str_split(rc_str_split(note, ':', &id), ' ', &id);
+    for (enum rc_message_id i = 0; i < RC_MESSAGE_COUNT; i++)
+        if (rc_str_is(id, rc_message_entry(i)->id))
+            return rc_message_entry(i)->said == RC_SAID_PER_LAUNCH;
+    return false;
+}
+
+/* Add a note unless it is there. Return how many notes there are. */
 static size_t add_note(struct reports *reports, size_t notes, struct rc_str note)
 {
+    struct rc_str rest;
+    struct rc_str head = rc_str_split(note, ':', &rest);
+
     for (size_t i = 0; i < notes; i++)
-        if (rc_str_eq(reports->text[i], note))
+        if (rc_str_eq(reports->text[i], note) ||
+            (is_of_launch(note) && rc_str_eq(rc_str_split(reports->text[i], ':', &rest), head)))
             return notes;
     reports->text[notes] = note;
     return notes + 1;

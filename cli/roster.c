@@ -69,11 +69,11 @@ int cli_stepserver_find(struct stepserver *server)
         return 0;
     }
     if (job)
-        console_fail(
-            "no task of job %.64s on this node whose roll was called beside srun (srun --ddp, exchange=auto or srun)",
-            job);
+        console_fail("job %.64s has no step on this node that was started with srun --ddp, whose server "
+                     "rollcall check reads; with exchange=pmix or exchange=off there is none",
+                     job);
     else
-        console_fail("this is no task of a step; use rollcall check JOB");
+        console_fail("this process is not a task of a Slurm step; type rollcall check JOB");
     return -1;
 }
 

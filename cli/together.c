@@ -229,10 +229,10 @@ enum cli_part cli_together(const struct rc_result *result, const char *own, char
 
 void cli_together_head(const struct rc_result *result, enum cli_part part, size_t count)
 {
-    static const char slurm[] = "nodes meet, and one prints for all,\n"
-                                "with srun --mpi=pmix or srun --ddp (rollcall exec needs neither)";
-    static const char pmix[] = "nodes meet, and one prints for all,\n"
-                               "with srun --ddp, or if the step begins at the job's first node";
+    static const char slurm[] = "for one table of all nodes\n"
+                                "use srun --mpi=pmix or srun --ddp (rollcall exec needs neither)";
+    static const char pmix[] = "for one table of all nodes\n"
+                               "use srun --ddp, or begin the step at the job's first node";
     const char *cure = rc_pmix_server_is_own(result) ? pmix : slurm;
     bool has_cure = result->launcher->pmix_server == RC_PMIX_SERVER_SLURM;
     bool has_reason = result->mode == RC_MODE_NONE || result->mode == RC_MODE_LAUNCHER;
@@ -244,12 +244,10 @@ void cli_together_head(const struct rc_result *result, enum cli_part part, size_
            result->facts.run_id ? result->facts.run_id : "", (unsigned)world, (unsigned)nodes, nodes == 1 ? "" : "s",
            rc_mode_name(result->mode), has_reason ? ": " : "", has_reason ? result->mode_reason : "");
     if (part == CLI_PART_NODE && count == cli_fact(result, RC_LOCAL_WORLD_SIZE)) {
-        printf(count == 1 ? "here is the one" : "here are the %zu", count);
-        printf(" of %s; each node prints its own: %s\n", rc_node_name(name),
-               has_cure ? cure : "only tasks of srun meet across nodes");
+        printf("%zu task%s on %s; each node prints a table of its tasks: %s\n", count, count == 1 ? "" : "s",
+               rc_node_name(name), has_cure ? cure : "only srun's tasks share one");
     } else if (count < world) {
-        printf("%zu of them %s here; the others did not answer, or print their own\n", count,
-               count == 1 ? "is" : "are");
+        printf("%zu of %u tasks answered; the others timed out, or are printed separately\n", count, (unsigned)world);
     }
     putchar('\n');
 }

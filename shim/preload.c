@@ -190,8 +190,12 @@ static void apply_result(uint32_t debug)
     }
     if (!shim_table_apply(&table, &result.env, &result.plan)) {
         rc_port_release(fd);
-        if (debug > 0)
-            shim_say_line("nothing is set: the environment is too large for the shim's table\n");
+        own.messages.count = 0;
+        rc_say(&own.messages, RC503,
+               "the environment of %u variables has no room for the job's; nothing is set; unset "
+               "those that the job does not need",
+               (uint32_t)result.env.count);
+        report_error(&own.messages);
         return;
     }
     if (debug > 0)

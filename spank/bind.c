@@ -11,7 +11,8 @@
 #include "resolve/pins.h"
 
 /* For rollcall-map's five seconds, and its end. */
-enum { PATIENCE_MS = 6000, GPUS_SIZE = 4096 };
+/* PATIENCE_MS: more than rollcall-map takes until it is killed (binding.c: 5 s) and has ended (2 s). */
+enum { PATIENCE_MS = 9000, GPUS_SIZE = 4096 };
 
 /* The first task of the node that gets there fills this in. */
 struct binding_memory {

@@ -11,6 +11,7 @@
 #include "rendezvous/session.h"
 #include "rendezvous/wire.h"
 #include "roll/entry.h"
+#include "system/node.h"
 #include "system/port.h"
 
 /* The first task of the node fills this in. */
@@ -157,7 +158,6 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_request request = {
         .root = result->facts.field[RC_NODE_RANK].value == 0,
-        .leads = rc_session_compares_leads(&context->options, result),
         .seconds = rc_options_deadline(&context->options),
         .check = rc_options_check(&context->options),
         .same = rc_options_same(&context->options),
@@ -214,15 +214,16 @@ static bool resolve_again(spank_t spank, struct rc_context *context, struct rc_r
 }
 
 /* The task that speaks may have agreed on a port with the other nodes, which is not known here. Always false. */
-static bool refuse_late(struct rc_result *result, const struct rc_rank0 *hooks, uint32_t patience)
+static bool refuse_late(struct rc_result *result, const struct rc_rank0 *hooks, bool in_time, uint32_t patience)
 {
     struct rc_str node = hooks->node.n ? hooks->node : RC_STR("this node");
+    const char *why = in_time ? "has ended" : rc_format(&result->arena, "gave no answer within %u s", patience / 1000);
 
     return rc_say(
         &result->messages, RC613,
-        "the first task of %pS, which asks the other nodes for MASTER_PORT, has ended or gave no answer within %u s; "
+        "the first task of %pS, which asks the other nodes for MASTER_PORT, %s; "
         "nothing was set for the others of %pS; start the step again; if it happens again, use --ddp=exchange=off",
-        &node, patience / 1000, &node);
+        &node, why, &node);
 }
 
 void rc_spank_meet_finish(void)
@@ -235,6 +236,7 @@ bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *
                    int *held)
 {
     uint32_t patience = rc_session_patience(rc_options_deadline(&context->options));
+    int64_t start = rc_milliseconds();
 
     *held = -1;
     if (context->options.exchange == RC_EXCHANGE_OFF || result->stamped ||
@@ -249,7 +251,7 @@ bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *
     else
         part = rc_once_wait(&shared->met, patience) ? WAITS : LATE;
     if (part == LATE)
-        return refuse_late(result, hooks, patience);
+        return refuse_late(result, hooks, rc_milliseconds() - start < patience, patience);
     if (part == SPEAKS && !meet_nodes(spank, context, result, hooks, held))
         return false;
     if (!resolve_again(spank, context, result, hooks, held))

@@ -169,7 +169,8 @@ bool rc_spank_check_environment(void)
 bool rc_spank_may_be_asked(const char *const *env)
 {
     for (; !command_line.given && *env; env++)
-        if (rc_str_starts(rc_str(*env), "ROLLCALL="))
+        if (rc_str_starts(rc_str(*env), "ROLLCALL=") ||
+            (rc_str_starts(rc_str(*env), RC_WISH "=") && (*env)[sizeof(RC_WISH)]))
             return true;
     return command_line.given;
 }

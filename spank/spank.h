@@ -106,6 +106,9 @@ struct rc_spank_step {
     const struct rc_step_gpus *gpus; /* of the step on this node; NULL where user_init did not see them */
 };
 
+/* False for batch, extern and interactive steps. */
+bool rc_spank_is_step_of_tasks(spank_t spank);
+
 /* In user_init, once a node: keeps what a task cannot see, and the memory that tasks share. Never fails. */
 void rc_spank_step_prepare(spank_t spank);
 
@@ -113,9 +116,8 @@ void rc_spank_step_prepare(spank_t spank);
  * memory, so what one task would keep for all is each one's own. */
 void rc_spank_step_begin(spank_t spank);
 
-/* In slurmstepd, as root, when a task has ended, before srun hears of it. Where the user asked for rollcall, and this
- * is the node's first task that failed, it waits: srun will end the step, and the task's last words must be there
- * before. Nothing else is done here. */
+/* In slurmstepd, as root, when a task has ended, before srun hears of it. Does nothing unless the user asked for
+ * rollcall. */
 void rc_spank_step_task_ended(spank_t spank);
 
 /* What step_begin found. */
@@ -155,6 +157,20 @@ void rc_spank_meet_finish(void);
 /* Call it instead of rc_spank_meet where a task cannot be resolved, so that the node's
  * other tasks do not wait for it. */
 void rc_spank_meet_not(spank_t spank, const struct rc_result *result);
+
+/* ending.c: how a task that fails ends the step. */
+
+/* In user_init: the socket between slurmstepd and the monitor. */
+void rc_spank_ending_prepare(void);
+
+/* Call it first in task_init: the node's first task starts the monitor, if the step has srun's server and a failure is
+ * to end the step. env is of the task. */
+void rc_spank_ending_begin(const struct rc_options *options, const struct rc_env *env,
+                           const struct rc_command *command);
+
+/* In slurmstepd, for each task that has ended. For the first that has failed it waits until its last words have left
+ * the node, and until srun knows whether the step is to end. */
+void rc_spank_ending_task_ended(spank_t spank);
 
 /* bind.c: the cores of the node's tasks, asked for once. */
 

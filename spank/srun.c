@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <slurm/slurm.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -17,11 +19,9 @@
 #include "launcher/layout.h"
 #include "launcher/stamp.h"
 #include "rendezvous/wire.h"
-#include "resolve/command.h"
 #include "roll/roll.h"
 #include "spank.h"
 #include "system/node.h"
-#include "system/program.h"
 
 /* In srun: which task is on which host, where the step's node list does not tell.
  *
@@ -32,7 +32,7 @@
 
 /* Longer maps are not passed on: one entry of an environment may have 128 KiB. That is
  * 14,000 runs at least. */
-enum { MAP_MAX = 96 * 1024, COMMAND_SIZE = 64 * 1024, WORDS_MAX = 512 };
+enum { MAP_MAX = 96 * 1024, COMMAND_SIZE = 64 * 1024 };
 
 /* Functions of srun's own libslurmfull. Weak, because the plugin binds at start and is
  * loaded by other programs as well. */
@@ -180,19 +180,6 @@ static bool waits_for_step(const struct rc_options *options)
     return false;
 }
 
-static bool goes_on_after_failure(void)
-{
-    const char *words[WORDS_MAX + 1] = { NULL };
-    struct rc_command command;
-    int count = -optind; /* srun's own words come first */
-
-    for (const char *word = next_word(NULL); word && count < WORDS_MAX; word = next_word(word), count++)
-        if (count >= 0)
-            words[count] = word;
-    rc_command_read(words, &command);
-    return rc_command_goes_on(&command);
-}
-
 bool rc_spank_srun_check(void)
 {
     struct rc_options options;
@@ -202,9 +189,6 @@ bool rc_spank_srun_check(void)
     open_standard();
     if (!rc_spank_check_environment() || !waits_for_step(&options))
         return false;
-    /* what srun's own -K, -K0 or SLURM_KILL_BAD_EXIT says comes first (22.05 to 26.05: src/srun, _kill_on_bad_exit) */
-    if (&slurm_conf && options.mode != RC_MODE_ALONE && !goes_on_after_failure())
-        slurm_conf.kill_on_bad_exit = 1;
     rc_spank_bind_mark();
     return true;
 }
@@ -222,7 +206,7 @@ static struct rc_str list_nodes(uint32_t nodes)
 
 /* Higher than both descriptor numbers that the server expects (wire.h), so that one
  * dup2 does not close the source of the other. */
-enum { ABOVE = 16, ARGUMENTS_SIZE = 256 + RC_ROLL_HOSTS_MAX, VARIABLE_SIZE = 128, FAREWELL_MS = 1000 };
+enum { ABOVE = 16, ARGUMENTS_SIZE = 256 + RC_ROLL_HOSTS_MAX, VARIABLE_SIZE = 128, FAREWELL_SECONDS = 1, LOOK_MS = 500 };
 
 static int raise_descriptor(int fd)
 {
@@ -243,6 +227,7 @@ static bool start_program(int listener, int life, const char *token, const struc
     char *env[] = { variable, NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
+    sigset_t none, all;
     bool good;
 
     snprintf(variable, sizeof(variable), RC_SERVER_TOKEN "=%s", token);
@@ -252,7 +237,12 @@ static bool start_program(int listener, int life, const char *token, const struc
         posix_spawn_file_actions_destroy(&actions);
         return false;
     }
-    good = rc_program_signals(&attributes, POSIX_SPAWN_SETSID) == 0 &&
+    sigemptyset(&none);
+    sigfillset(&all);
+    good = posix_spawnattr_setsigmask(&attributes, &none) == 0 &&
+           posix_spawnattr_setsigdefault(&attributes, &all) == 0 &&
+           posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) ==
+               0 &&
            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
            posix_spawn_file_actions_adddup2(&actions, listener, RC_SERVER_LISTENER) == 0 &&
@@ -268,24 +258,70 @@ static bool start_program(int listener, int life, const char *token, const struc
 static struct {
     int fd;
     pid_t owner;
+    pthread_t thread;
 } life;
 
 /* MPIR_DEBUG_SPAWNED once the nodes have said that all tasks are started: the interface of srun for debuggers. */
 extern volatile int MPIR_debug_state __attribute__((weak));
 
+static bool has_started(void)
+{
+    return !&MPIR_debug_state || MPIR_debug_state == 1;
+}
+
+/* In a thread, until the server has gone. Sends the server a byte when all tasks are started. A failure ends the step
+ * as with srun -K; srun's own -K, -K0 or SLURM_KILL_BAD_EXIT come first (22.05 to 26.05: src/srun, _kill_on_bad_exit).
+ * No function of Slurm sets it later. */
+static void *follow_server(void *unused)
+{
+    const char start = RC_LIFE_STARTED;
+    struct pollfd server = { .fd = life.fd, .events = POLLIN };
+    bool started = false;
+    char byte;
+
+    for (;;) {
+        if (!started && has_started())
+            started = send(life.fd, &start, 1, MSG_NOSIGNAL) == 1;
+        if (poll(&server, 1, started ? -1 : LOOK_MS) <= 0)
+            continue;
+        if (recv(life.fd, &byte, 1, 0) != 1)
+            return unused;
+        if (&slurm_conf)
+            slurm_conf.kill_on_bad_exit = 1;
+        send(life.fd, &byte, 1, MSG_NOSIGNAL);
+    }
+}
+
+/* All signals are left to srun's own thread. */
+static bool start_thread(void)
+{
+    sigset_t all, old;
+    bool good;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &old);
+    good = pthread_create(&life.thread, NULL, follow_server, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return good;
+}
+
 /* Called by exit, before srun unloads its plugins (create_srun_job has registered that before). The server may have
  * something to say, and a job script that ends with this srun takes the server with it: it gets a moment. */
 static void end_server(int status, void *unused)
 {
-    const char ending = !&MPIR_debug_state      ? RC_ENDED_BADLY
-                        : MPIR_debug_state != 1 ? RC_ENDED_UNSTARTED
-                        : status                ? RC_ENDED_BADLY
-                                                : RC_ENDED_WELL;
-    struct pollfd server = { .fd = life.fd, .events = POLLIN };
+    const char ending = !has_started() ? RC_ENDED_UNSTARTED : status ? RC_ENDED_BADLY : RC_ENDED_WELL;
+    struct timespec until;
 
     (void)unused;
-    if (getpid() == life.owner && send(life.fd, &ending, 1, MSG_NOSIGNAL) == 1)
-        poll(&server, 1, FAREWELL_MS);
+    if (getpid() != life.owner)
+        return;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += FAREWELL_SECONDS;
+    send(life.fd, &ending, 1, MSG_NOSIGNAL);
+    if (pthread_timedjoin_np(life.thread, NULL, &until) != 0) {
+        shutdown(life.fd, SHUT_RDWR);
+        pthread_join(life.thread, NULL);
+    }
 }
 
 static bool open_server(const struct rc_server_settings *settings, char token[RC_WIRE_TOKEN + 1], uint16_t *port)
@@ -305,7 +341,8 @@ static bool open_server(const struct rc_server_settings *settings, char token[RC
         ends[1] = raise_descriptor(ends[1]);
         life.fd = ends[1];
         life.owner = getpid();
-        good = listener >= 0 && ends[0] >= 0 && ends[1] >= 0 && start_program(listener, ends[0], token, settings);
+        good = listener >= 0 && ends[0] >= 0 && ends[1] >= 0 && start_program(listener, ends[0], token, settings) &&
+               start_thread();
     }
     if (listener >= 0)
         close(listener);
@@ -373,10 +410,13 @@ static void begin_step(spank_t spank, slurm_step_id_t step, const struct rc_opti
 void rc_spank_srun_begin(spank_t spank)
 {
     slurm_step_id_t step = { .step_het_comp = NO_VAL };
+    const char *wish = getenv("ROLLCALL");
     struct rc_options options;
+    bool asked = rc_spank_asked_here(&options) && rc_spank_is_step_of_tasks(spank) &&
+                 rc_spank_number(spank, S_JOB_ID, &step.job_id) && rc_spank_number(spank, S_JOB_STEPID, &step.step_id);
 
-    if (rc_spank_asked_here(&options) && rc_spank_number(spank, S_JOB_ID, &step.job_id) &&
-        rc_spank_number(spank, S_JOB_STEPID, &step.step_id))
+    hand_on(RC_WISH, asked && wish ? wish : "");
+    if (asked)
         begin_step(spank, step, &options);
     else
         hand_on(RC_SERVER, "");

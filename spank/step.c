@@ -6,9 +6,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "node.h"
+#include "rendezvous/session.h"
 #include "rendezvous/wire.h"
 #include "resolve/command.h"
 #include "system/node.h"
@@ -155,7 +155,7 @@ static bool is_first_node(spank_t spank, const struct rc_env *env)
            !rc_parse_u32(leader, UINT32_MAX, &leader_job) || leader_job == job;
 }
 
-static bool is_step_of_tasks(spank_t spank)
+bool rc_spank_is_step_of_tasks(spank_t spank)
 {
     uint32_t id;
 
@@ -179,11 +179,15 @@ static bool read_wish(const char *const *env)
 {
     static char text[TEXT_SIZE];
     static struct rc_arena arena; /* as long as step.wrong, which has it */
+    struct rc_str wish;
 
     arena = (struct rc_arena){ .base = text, .size = sizeof(text) };
     step.wrong.arena = &arena;
     rc_env_index(&result.env, env);
-    step.understood = rc_spank_asked(rc_env_get(&result.env, "ROLLCALL"), &step.options, &step.wrong);
+    wish = rc_env_get(&result.env, "ROLLCALL");
+    if (!wish.p && rc_env_get(&result.env, RC_WISH).n)
+        wish = rc_env_get(&result.env, RC_WISH);
+    step.understood = rc_spank_asked(wish, &step.options, &step.wrong);
     return step.options.given && step.options.mode != RC_MODE_OFF;
 }
 
@@ -214,7 +218,7 @@ void rc_spank_step_prepare(spank_t spank)
 {
     const char *const *env = rc_spank_environment(spank);
 
-    if (block || !env || !is_step_of_tasks(spank) || !rc_spank_may_be_asked(env))
+    if (block || !env || !rc_spank_is_step_of_tasks(spank) || !rc_spank_may_be_asked(env))
         return;
     block = copy_block(env);
     if (!block)
@@ -224,28 +228,20 @@ void rc_spank_step_prepare(spank_t spank)
     shared = rc_once_memory(sizeof(*shared));
     rc_spank_meet_prepare();
     rc_spank_bind_prepare();
+    rc_spank_ending_prepare();
 }
 
-/* Another thread of slurmstepd forwards what tasks print. At once, as with srun -K, the last line was lost in 6 of 20
- * steps on a busy node; after 200 ms in none of 30. */
 void rc_spank_step_task_ended(spank_t spank)
 {
-    const struct timespec moment = { .tv_nsec = 200 * 1000 * 1000 };
-    static bool waited;
-    int status;
-
-    if (waited || !block || !rc_spank_may_be_asked(block) ||
-        spank_get_item(spank, S_TASK_EXIT_STATUS, &status) != ESPANK_SUCCESS || status == 0)
-        return;
-    waited = true;
-    nanosleep(&moment, NULL);
+    if (block && rc_spank_may_be_asked(block))
+        rc_spank_ending_task_ended(spank);
 }
 
 void rc_spank_step_begin(spank_t spank)
 {
     const char *const *env = block ? block : rc_spank_environment(spank);
 
-    if (!env || !is_step_of_tasks(spank) || !read_wish(env))
+    if (!env || !rc_spank_is_step_of_tasks(spank) || !read_wish(env))
         return;
     step.active = true;
     step.first_node = is_first_node(spank, &result.env);
@@ -275,7 +271,9 @@ static void say_lookup(const struct rc_result *found, const struct rc_lookup *lo
     struct rc_messages messages = { .arena = &arena };
 
     rc_lookup_warn(&found->master, lookup, &messages);
-    rc_spank_say_all(&messages, RC_LEVEL_WARNING);
+    for (unsigned i = 0; i < messages.count; i++)
+        if (rc_session_report(&found->env, messages.list[i].id, messages.list[i].text) < 0)
+            rc_spank_say(RC_LEVEL_WARNING, messages.list[i].id, messages.list[i].text);
 }
 
 static const struct rc_lookup *look_up(const struct rc_result *found, char *answer)
@@ -285,7 +283,7 @@ static const struct rc_lookup *look_up(const struct rc_result *found, char *answ
 
     if (!*answer) {
         rc_spank_outside_enter();
-        rc_lookup_ask(rc_spank_program(RC_EXCHANGE), &question, RC_LOOKUP_MS, answer);
+        rc_lookup_ask(rc_spank_program(RC_EXCHANGE), &question, answer);
         rc_spank_outside_leave();
     }
     rc_lookup_read(rc_str(answer), &lookup);

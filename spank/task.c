@@ -320,6 +320,7 @@ void rc_spank_task_begin(spank_t spank)
         rc_spank_meet_not(spank, task.result);
         give_up(&task, &step->wrong);
     }
+    rc_spank_ending_begin(&step->options, &task.result->env, &task.result->command);
     if (!resolve_task(&task) || !rc_spank_meet(spank, &task.context, task.result, &task.rank0, &task.held) ||
         !find_master(&task) || !hold_port(&task))
         give_up(&task, &task.result->messages);

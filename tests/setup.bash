@@ -15,7 +15,8 @@
 #                              path or one with a blank, or the tests where other users cannot read them
 #   only_one FOLDER WHAT       exits, if another one that calls this for that folder still runs
 #   has_root                   root, or sudo gives it
-#   need_machine MEGABYTES     /proc, /dev and, if what is large has still to be fetched, so much disk
+#   need_machine MEGABYTES     /proc, /dev and, if torch has still to be fetched, so much disk, and what CUDA takes if it
+#                              comes from PyPI
 #   need_nodes                 this machine can have virtual nodes (minicluster): namespaces, and no chroot
 #   shown LOG COMMAND...       its output goes to LOG; of that, what setup_say prints is shown as it comes
 #   copy_sources FOLDER        what the repository holds, as it is now and not configured; MANIFEST lists it
@@ -132,15 +133,19 @@ has_root()
 
 need_machine()
 {
-    local free
+    local free need=$1
 
     if [ ! -e /dev/fd/0 ] || [ ! -c /dev/null ]; then
         setup_say 'there is no /proc or no /dev: mount them'
         return 1
     fi
+    [ ! -x "$ROLLCALL_TOP/.venv/bin/python" ] && [ -z "${PYTHON:-}" ] || return 0
+    # torch 2.13 with CUDA: 4800 MB, and 2700 MB in pip's cache; for CPUs 700 MB
+    env | grep -qE '^PIP_(.*INDEX_URL|FIND_LINKS)=' ||
+        grep -qsE 'index-url|find-links' /etc/pip.conf "${HOME:-}"/.{,config/}pip/pip.conf || need=$((need + 6800))
     { read -r _; read -r _ _ _ free _; } < <(df -Pm "$ROLLCALL_TOP")
-    [ -x "$ROLLCALL_TOP/.venv/bin/python" ] || [ "${free:-$1}" -ge "$1" ] || {
-        setup_say "$ROLLCALL_TOP has $free MB of disk left, and $1 MB are needed"
+    [ "${free:-$need}" -ge "$need" ] || {
+        setup_say "$ROLLCALL_TOP has $free MB of disk left, and $need MB are needed"
         return 1
     }
 }

@@ -20,7 +20,8 @@ static void check_roll(struct findings *findings)
     struct roster roster = { .count = 0 };
 
     if (cli_stepserver_find(&server) < 0 || cli_roster_ask(&roster, &server) < 0) {
-        doctor_findings_add(findings, FINDING_D208, NULL, 0, NULL, "the roll of this step cannot be read");
+        doctor_findings_add(findings, FINDING_D208, NULL, 0, NULL,
+                            "rollcall cannot read what the nodes of this step reported");
     } else {
         doctor_findings_add_fact(findings, "roll", "%zu of %u nodes have answered", roster.count, roster.nodes);
         for (unsigned i = 0; i < roster.findings.count; i++)
@@ -35,7 +36,7 @@ void doctor_step(struct findings *findings, const struct rc_result *result)
     const struct rc_master *master = &result->master;
 
     if (!result->launcher)
-        doctor_findings_add_fact(findings, "step", "none: this process is no task of a launch");
+        doctor_findings_add_fact(findings, "step", "none: this process is not a task of srun or mpirun");
     else
         doctor_findings_add_fact(findings, "step", "%s%s%s, %s", result->launcher->title,
                                  result->facts.run_id ? " " : "", result->facts.run_id ? result->facts.run_id : "",

@@ -84,3 +84,6 @@ unsigned rc_env_place(const struct rc_env *env, struct rc_str name, unsigned bel
 /* Set by the plugin in srun, for the step's tasks: "TOKEN PORT JOB.STEP" of its server. The host is where srun runs,
  * which Slurm itself tells them. Names that begin with SLURM_ pass through --export=NONE. */
 #define RC_SERVER "SLURM_ROLLCALL_SERVER"
+
+/* The value of ROLLCALL in srun, for slurmstepd: srun --export=NONE hands on only names that begin with SLURM_. */
+#define RC_WISH "SLURM_ROLLCALL_WISH"

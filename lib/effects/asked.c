@@ -9,6 +9,8 @@
 #include "system/node.h"
 #include "system/program.h"
 
+enum { DEADLINE_MS = 25000 };
+
 static const struct rc_row question_rows[] = {
     RC_ROW_TEXT(struct rc_lookup_question, addr, RC_LOOKUP_TEXT),
     RC_ROW_TEXT(struct rc_lookup_question, source, RC_LOOKUP_TEXT),
@@ -19,7 +21,6 @@ static const struct rc_row question_rows[] = {
     RC_ROW_CHOICE(struct rc_lookup_question, kind, "interface|network|suffix|given"),
     RC_ROW_CHOICE(struct rc_lookup_question, given, "user|stamp"),
     RC_ROW_FLAG(struct rc_lookup_question, certain, "yes|no"),
-    RC_ROW_FLAG(struct rc_lookup_question, once, "yes|no"),
     RC_ROW_NUMBER(struct rc_lookup_question, node_rank, 0, RC_UNKNOWN),
     RC_ROW_NUMBER(struct rc_lookup_question, nodes, 0, RC_UNKNOWN),
     RC_ROW_NUMBER(struct rc_lookup_question, port, 0, UINT16_MAX),
@@ -34,9 +35,9 @@ static const struct rc_row rows[] = {
     RC_ROW_TEXT(struct rc_lookup, addr, RC_NETADDR_TEXT),
     RC_ROW_TEXT(struct rc_lookup, interface, RC_INTERFACE_SIZE),
     RC_ROW_TEXT(struct rc_lookup, strange, RC_NETADDR_TEXT),
-    RC_ROW_TEXT(struct rc_lookup, leads, RC_LOOKUP_TEXT),
     RC_ROW_TEXT(struct rc_lookup, unreached, RC_LOOKUP_TEXT),
     RC_ROW_FLAG(struct rc_lookup, elsewhere, "yes|no"),
+    RC_ROW_FLAG(struct rc_lookup, unstarted, "yes|no"),
     RC_ROW_NUMBER(struct rc_lookup, seconds, 0, UINT16_MAX),
 };
 
@@ -85,8 +86,7 @@ bool rc_lookup_read(struct rc_str answer, struct rc_lookup *lookup)
     return rc_pairs_read(answer, '\n', &rc_lookup_form, lookup) && lookup->state != RC_LOOKUP_SAME;
 }
 
-void rc_lookup_ask(const char *path, const struct rc_lookup_question *asked, uint32_t milliseconds,
-                   char answer[RC_LOOKUP_SIZE])
+void rc_lookup_ask(const char *path, const struct rc_lookup_question *asked, char answer[RC_LOOKUP_SIZE])
 {
     static const char *const nothing[] = { NULL };
     char text[RC_LOOKUP_SIZE];
@@ -97,7 +97,7 @@ void rc_lookup_ask(const char *path, const struct rc_lookup_question *asked, uin
         .argument = RC_LOOKUP_ARGUMENT,
         .env = nothing,
         .input = rc_str(rc_pairs_write(&rc_lookup_question_form, asked, &arena)),
-        .milliseconds = milliseconds,
+        .milliseconds = DEADLINE_MS,
     };
     struct rc_lookup lookup;
     int status;
@@ -105,7 +105,10 @@ void rc_lookup_ask(const char *path, const struct rc_lookup_question *asked, uin
 
     if (n >= 0 && rc_lookup_read((struct rc_str){ answer, (size_t)n }, &lookup))
         return;
-    lookup = (struct rc_lookup){ .seconds = n == -ETIMEDOUT ? milliseconds / 1000 : 0 };
+    lookup = (struct rc_lookup){
+        .unstarted = n == -ETIMEDOUT && !rc_str_starts(rc_str(answer), RC_LOOKUP_BEGUN),
+        .seconds = n == -ETIMEDOUT ? DEADLINE_MS / 1000 : 0,
+    };
     /* a name may stay a name, which torch will look up */
     if (rc_lookup_needs_address(asked)) {
         lookup.state = RC_LOOKUP_WRONG;
@@ -124,7 +127,12 @@ void rc_lookup_warn(const struct rc_master *master, const struct rc_lookup *look
     char node[RC_NODE_NAME_SIZE];
 
     rc_node_name(node);
-    if (lookup->seconds)
+    if (lookup->unstarted)
+        rc_say(messages, RC418,
+               "rollcall-exchange did not start on %s within %u s, so nobody looked up MASTER_ADDR %s (%s) there; see "
+               "what makes programs slow on %s (processors, or the file system of rollcall)",
+               node, lookup->seconds, master->addr, master->addr_source, node);
+    else if (lookup->seconds)
         rc_say(messages, RC418,
                "the resolver of %s took %u s for MASTER_ADDR %s (%s); its tasks start that much later; take name "
                "servers that do not answer out of /etc/resolv.conf, or put the name into /etc/hosts",

@@ -27,8 +27,8 @@ static void read_host_file(struct rc_here_storage *storage, struct rc_str path)
 {
     size_t n = path.p && path.n ? rc_file_read(path.p, storage->file, sizeof(storage->file)) : 0;
 
-    /* a file that fills the buffer may be cut off, and half a list is worse than none */
-    storage->here.host_file = n && n < sizeof(storage->file) ? (struct rc_str){ storage->file, n } : RC_ABSENT;
+    storage->here.host_file = n ? (struct rc_str){ storage->file, n } : RC_ABSENT;
+    storage->here.host_file_is_cut = n == sizeof(storage->file);
 }
 
 static uint16_t free_port(void)

@@ -8,7 +8,7 @@
 #include "resolve/resolve.h"
 #include "system/node.h"
 
-enum { RC_HERE_TITLES = 8192, RC_HERE_FILE = 1 << 20, RC_HERE_PATH = 4096 };
+enum { RC_HERE_TITLES = 8192, RC_HERE_FILE = 8 << 20, RC_HERE_PATH = 4096 };
 
 /* Too large for a stack: static or heap storage. Untouched pages cost nothing. */
 struct rc_here_storage {

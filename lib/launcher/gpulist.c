@@ -63,6 +63,28 @@ bool rc_gpus_may_be_shared(const struct rc_env *env)
     return false;
 }
 
+/* "1g.10gb", as nvidia-smi mig -lgip names it, anywhere in the value. */
+static bool names_slice(struct rc_str value)
+{
+    for (size_t i = 0; i + 5 < value.n; i++)
+        if (rc_is_digit(value.p[i]) && value.p[i + 1] == 'g' && value.p[i + 2] == '.' && rc_is_digit(value.p[i + 3]))
+            return true;
+    return false;
+}
+
+bool rc_gpus_are_slices(const struct rc_env *env)
+{
+    static const struct rc_str names[] = {
+        RC_NAME("SLURM_GPUS"),          RC_NAME("SLURM_GPUS_PER_NODE"),   RC_NAME("SLURM_GPUS_PER_TASK"),
+        RC_NAME("SLURM_TRES_PER_TASK"), RC_NAME("SLURM_GPUS_PER_SOCKET"), RC_NAME("SLURM_STEP_GRES"),
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (names_slice(rc_env_find(env, names[i])))
+            return true;
+    return false;
+}
+
 uint32_t rc_gpus_of_job(const struct rc_env *env, struct rc_str step)
 {
     struct rc_str job = rc_env_get(env, "SLURM_JOB_GPUS");

@@ -30,6 +30,9 @@ bool rc_gpus_may_be_shared(const struct rc_env *env);
 /* Whether Slurm binds this task to GPUs of its own (SLURMD_TRES_BIND). */
 bool rc_gpus_are_bound(const struct rc_env *env);
 
+/* Whether Slurm calls the job's GPUs by the type of a MIG slice: "gpu:1g.10gb:4", "a100_3g.20gb". */
+bool rc_gpus_are_slices(const struct rc_env *env);
+
 /* How it does so: of "gpu:per_task:1", or with newer Slurms "gres/gpu:per_task:1",
  * what follows "gpu:". Absent where SLURMD_TRES_BIND is not set. */
 struct rc_str rc_gpus_binding(const struct rc_env *env);

@@ -76,14 +76,20 @@ static bool next_entry(struct rc_str *rest, enum rc_hostfile_format format, stru
 static bool was_named(const struct rc_hostfile *file, struct rc_str host, uint64_t *filter, uint64_t *work)
 {
     struct rc_str rest = file->text;
-    uint32_t bit = (uint32_t)(rc_hash(host.p, host.n) % RC_HOSTFILE_BITS);
+    uint64_t hash = rc_hash(host.p, host.n);
     struct entry entry;
-    bool found = false;
+    bool found = true;
 
-    if (!(filter[bit / 64] >> bit % 64 & 1)) {
-        filter[bit / 64] |= (uint64_t)1 << bit % 64;
-        return false;
+    for (unsigned i = 0; i < RC_HOSTFILE_HASHES; i++, hash >>= RC_HOSTFILE_HASH_BITS) {
+        uint64_t *word = &filter[hash % RC_HOSTFILE_BITS / 64];
+        uint64_t bit = (uint64_t)1 << hash % 64;
+
+        found = found && (*word & bit);
+        *word |= bit;
     }
+    if (!found)
+        return false;
+    found = false;
     while (!found && next_entry(&rest, file->format, &entry) && entry.host.p != host.p)
         found = rc_str_eq(entry.host, host);
     *work += (uint64_t)(entry.host.p - file->text.p);

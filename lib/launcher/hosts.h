@@ -57,11 +57,13 @@ struct rc_hostfile {
 };
 
 enum {
-    RC_HOSTFILE_BITS = 65536,   /* of scratch */
-    RC_HOSTFILE_WORK = 1 << 27, /* bytes compared before a list is given up as hostile */
+    RC_HOSTFILE_HASH_BITS = 20, /* of each of the hashes of a host */
+    RC_HOSTFILE_HASHES = 3,
+    RC_HOSTFILE_BITS = 1 << RC_HOSTFILE_HASH_BITS, /* of scratch: of 100,000 hosts some ten are looked for in vain */
+    RC_HOSTFILE_WORK = 1 << 27,                    /* bytes compared before a list is given up as hostile */
 };
 
-/* Reads and checks all of a list; filter is scratch of RC_HOSTFILE_BITS bits (struct rc_reader's node_set). False, with
+/* Reads and checks all of a list; filter is scratch of RC_HOSTFILE_BITS bits (struct rc_reader's host_filter). False, with
  * *out untouched, where it names no host, where a name is none (a path, a pattern), where slots are no number or more
  * than RC_MAX_TASKS, or where it has so many hosts that it would take too long. */
 bool rc_hostfile_read(struct rc_str text, enum rc_hostfile_format format, uint64_t *filter, struct rc_hostfile *out);

@@ -61,11 +61,14 @@ struct rc_here {
     unsigned ancestor_count;
     struct rc_str host;
     struct rc_str host_file; /* absent where it cannot be read */
-    uint32_t gpus;           /* RC_UNKNOWN where there is no telling */
-    uint32_t gpu_files;      /* device files of GPUs; 0 where there are none, or before a look */
+    bool
+        host_file_is_cut; /* it may go on; half a list is worse than none, but a table may be in the part that is read */
+    uint32_t gpus;        /* RC_UNKNOWN where there is no telling */
+    uint32_t gpu_files;   /* device files of GPUs; 0 where there are none, or before a look */
     uint32_t gpu_files_open; /* those that this process may open */
     uint64_t gpus_open;      /* which GPUs these are, in the order of the machine's; 0 where that is not known */
     bool gpu_files_amd;      /* they are not NVIDIA's */
+    bool gpu_slices;         /* the GPUs are divided into MIG slices */
     uint16_t port;           /* 0: none was found */
     struct rc_str pmix;      /* absent where the server could not be asked */
     struct rc_str watch;     /* absent where it was not found; ends with a NUL */
@@ -95,7 +98,8 @@ struct rc_reader {
     bool master_left_over; /* MASTER_ADDR was told to the tasks of another launch */
     struct rc_messages *messages;
     struct rc_arena *arena;
-    uint64_t *node_set; /* RC_NODE_SET_BITS bits of scratch */
+    uint64_t *node_set;    /* RC_NODE_SET_BITS bits of scratch */
+    uint64_t *host_filter; /* RC_HOSTFILE_BITS bits of scratch (hosts.h) */
     const char *why;
 };
 
@@ -156,8 +160,8 @@ struct rc_launcher {
     bool batch_inherits;
 
     /* What a user types; messages advise it. May be empty. */
-    char pass[40];  /* to hand MASTER_ADDR to all of its tasks */
-    char each[40];  /* to have N tasks on each node */
+    char pass[40]; /* to hand MASTER_ADDR to all of its tasks */
+    char each[40]; /* to have N tasks on each node */
 
     /* Its tasks have MASTER_ADDR and MASTER_PORT from it. In those of another launch they are left over. */
     bool tells_master;

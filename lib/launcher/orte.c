@@ -65,8 +65,8 @@ uint32_t rc_orte_place(const struct rc_env *env, const struct rc_facts *facts, u
         place = place_in_list(env, daemon);
     if (place == RC_UNKNOWN && by_node && local_rank == 0 && rank < nnodes)
         return rank;
-    /* Daemon `even` has slots, so the idle daemon is on a node with slots too. If all slots are taken, it is mpirun's on
-     * a login node instead, and the hosts are not even: 4,2,1,1 slots. */
+    /* Daemon `even` has slots, so an idle daemon's node has slots too. If all slots are taken, the idle daemon is
+     * mpirun's on a login node, and the hosts are not even: 4,2,1,1 slots. */
     if (place == RC_UNKNOWN && even == daemon && even != RC_UNKNOWN && are_slots_taken(env, facts))
         return RC_UNKNOWN;
     if (place == RC_UNKNOWN && (daemon == RC_UNKNOWN || even == daemon || even + 1 == daemon))

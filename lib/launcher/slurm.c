@@ -7,7 +7,8 @@
 #include "launcher/gpulist.h"
 #include "launcher/layout.h"
 
-enum { JOB_ID_MAX = 0x7fffffff };
+/* A federation has its cluster in the upper six bits; the last two numbers are no ids (slurm.h, NO_VAL, INFINITE). */
+static const uint32_t job_id_max = 0xfffffffd;
 static const uint32_t step_id_max = 0xfffffff0u - 1;
 
 /* Why an equal SLURM_TASK_PID may prove nothing: Hydra hands a batch script's whole environment to the processes that
@@ -64,7 +65,7 @@ static enum rc_claim claim_job(struct rc_reader *reader, struct rc_facts *facts,
 {
     uint64_t id;
 
-    facts->scope = rc_parse_u64(job, JOB_ID_MAX, &id) ? rc_format(reader->arena, "slurm:%pS", &job) : NULL;
+    facts->scope = rc_parse_u64(job, job_id_max, &id) ? rc_format(reader->arena, "slurm:%pS", &job) : NULL;
     return RC_CLAIM_OUTSIDE;
 }
 
@@ -85,7 +86,7 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
         return refuse_id(reader, "SLURM_STEP_ID", "step", step);
     if (step_id > step_id_max)
         return claim_job(reader, facts, job);
-    if (!rc_parse_u64(job, JOB_ID_MAX, &job_id))
+    if (!rc_parse_u64(job, job_id_max, &job_id))
         return refuse_id(reader, "SLURM_JOB_ID", "job", job);
     if (!rc_read_needed(reader, "SLURM_STEP_ID", "SLURM_PROCID", rank))
         return RC_CLAIM_BROKEN;
@@ -126,31 +127,44 @@ static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts)
     return true;
 }
 
+/* AMD's spur has one number without a repeat there, for all nodes (ROCm/spur 4cc3da84). */
+static struct rc_str spread(struct rc_reader *reader, const struct rc_facts *facts, struct rc_str text)
+{
+    uint32_t nodes = facts->field[RC_NNODES].value;
+    uint32_t tasks;
+
+    return nodes > 1 && rc_parse_u32(text, RC_MAX_TASKS, &tasks) &&
+                   (uint64_t)tasks * nodes == facts->field[RC_WORLD_SIZE].value
+               ? rc_str(rc_format(reader->arena, "%u(x%u)", tasks, nodes))
+               : text;
+}
+
 static bool read_layout(struct rc_reader *reader, struct rc_facts *facts, uint32_t node)
 {
     struct rc_number *field = facts->field;
-    struct rc_str text = rc_env_either(reader->env, RC_STR("SLURM_STEP_TASKS_PER_NODE"),
-                                       RC_STR("SLURM_TASKS_PER_NODE"));
+    const char *name = rc_either(reader->env, "SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE");
+    struct rc_str text = rc_env_find(reader->env, rc_str(name));
     struct rc_tasklist list;
     uint32_t before;
 
     if (!text.p)
-        return rc_missing(reader, marker, "SLURM_STEP_TASKS_PER_NODE");
+        return rc_missing(reader, marker, name);
+    text = spread(reader, facts, text);
     if (!rc_tasklist_parse(text, &list))
         return rc_say(reader->messages, RC104,
-                      "SLURM_STEP_TASKS_PER_NODE is %pQ, not a list such as 2(x3),1; nothing is set; unset "
+                      "%s is %pQ, not a list such as 2(x3),1; nothing is set; unset "
                       "it if it was exported by hand",
-                      &text);
+                      name, &text);
     if (list.tasks != field[RC_WORLD_SIZE].value || list.nodes != field[RC_NNODES].value)
         return rc_say(reader->messages, RC103,
-                      "SLURM_STEP_TASKS_PER_NODE %pQ has %u tasks on %u nodes, but %s is %u and %s is %u; nothing is "
+                      "%s %pQ has %u tasks on %u nodes, but %s is %u and %s is %u; nothing is "
                       "set; start the command with srun again",
-                      &text, list.tasks, list.nodes, field[RC_WORLD_SIZE].source, field[RC_WORLD_SIZE].value,
+                      name, &text, list.tasks, list.nodes, field[RC_WORLD_SIZE].source, field[RC_WORLD_SIZE].value,
                       field[RC_NNODES].source, field[RC_NNODES].value);
     field[RC_LOCAL_WORLD_SIZE].value = rc_tasklist_at(&list, node, &before);
-    field[RC_LOCAL_WORLD_SIZE].source = "SLURM_STEP_TASKS_PER_NODE";
+    field[RC_LOCAL_WORLD_SIZE].source = name;
     facts->node_order_rank.value = before + field[RC_LOCAL_RANK].value;
-    facts->node_order_rank.source = "SLURM_STEP_TASKS_PER_NODE and SLURM_LOCALID";
+    facts->node_order_rank.source = rc_format(reader->arena, "%s and SLURM_LOCALID", name);
     facts->min_local_size = list.smallest;
     facts->max_local_size = list.largest;
     facts->layout = text;
@@ -203,18 +217,19 @@ static bool check_gtids(struct rc_reader *reader, const struct rc_facts *facts, 
 
 static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts, struct rc_slurmnode *node)
 {
-    struct rc_str hosts = rc_env_either(reader->env, RC_STR("SLURM_STEP_NODELIST"), RC_STR("SLURM_NODELIST"));
+    const char *list = rc_either(reader->env, "SLURM_STEP_NODELIST", "SLURM_NODELIST");
+    struct rc_str hosts = rc_env_find(reader->env, rc_str(list));
     struct rc_str here = rc_env_get(reader->env, "SLURMD_NODENAME");
     char name[RC_HOST_MAX + 1];
     uint32_t count;
 
     if (!hosts.p)
-        return rc_missing(reader, marker, "SLURM_STEP_NODELIST");
+        return rc_missing(reader, marker, list);
     if (!rc_hostlist_count(hosts, &count) || count != facts->field[RC_NNODES].value)
         return rc_say(reader->messages, RC105,
-                      "SLURM_STEP_NODELIST is %pQ, not a list of %u hosts; nothing is set; start the command with "
+                      "%s is %pQ, not a list of %u hosts; nothing is set; start the command with "
                       "srun again, or unset it if it was exported by hand",
-                      &hosts, facts->field[RC_NNODES].value);
+                      list, &hosts, facts->field[RC_NNODES].value);
     node->index = facts->field[RC_NODE_RANK].value;
     /* the synthetic environment of user_init has no name, and items of the component */
     node->het = here.n && (reader->slurm_het || rc_slurmcomponents_are_there(reader->env));
@@ -225,9 +240,9 @@ static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts, struct 
         node->het = true;
         if (rc_hostlist_find(hosts, here) == RC_UNKNOWN)
             return rc_say(reader->messages, RC103,
-                          "SLURM_NODEID is %u, which is %pQ in SLURM_STEP_NODELIST, but "
+                          "SLURM_NODEID is %u, which is %pQ in %s, but "
                           "SLURMD_NODENAME is %pQ; nothing is set; start the command with srun again",
-                          node->index, &there, &here);
+                          node->index, &there, list, &here);
         node->index = rc_hostlist_find(hosts, here);
     }
     facts->hosts = hosts;

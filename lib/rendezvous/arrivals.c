@@ -220,7 +220,13 @@ bool rc_callers_expect(struct rc_callers *callers, struct rc_str hosts, uint32_t
     callers->nodes = nodes;
     callers->seconds = seconds;
     callers->begun = callers->since = now;
+    callers->started = -1;
     return true;
+}
+
+void rc_callers_start(struct rc_callers *callers, int64_t now)
+{
+    callers->started = callers->since = now;
 }
 
 /* By its number, which Slurm gives: two nodes may call themselves by one name (RC607). */
@@ -251,7 +257,7 @@ bool rc_callers_name(struct rc_callers *callers)
 
 int64_t rc_callers_due(const struct rc_callers *callers)
 {
-    if (callers->count == callers->nodes || callers->named)
+    if (callers->started < 0 || callers->count == callers->nodes || callers->named)
         return INT64_MAX;
     return callers->since + callers->seconds * INT64_C(1000);
 }
@@ -278,8 +284,11 @@ const char *rc_callers_say(struct rc_callers *callers, int64_t now, enum rc_mess
     if (callers->count < callers->nodes && now >= rc_callers_due(callers)) {
         rc_callers_name(callers);
         *id = RC621;
-        return rc_format(arena, "nothing from %s %u s after %s; " RC_NO_CALL, name_silent(callers, &namer),
-                         callers->seconds, callers->count ? "the first node" : "the step's start");
+        return rc_format(arena,
+                         "nothing from %s %llu s after Slurm started all tasks; another plugin works there before "
+                         "rollcall (pyxis, say), nothing gets through, or slurmd there has no rollcall (see its log) "
+                         "and tasks run without ranks",
+                         name_silent(callers, &namer), (unsigned long long)(now - callers->started + 500) / 1000);
     }
     if (callers->count < callers->nodes || !callers->awaited)
         return NULL;
@@ -293,7 +302,7 @@ const char *rc_callers_end(const struct rc_callers *callers, enum rc_ending endi
 {
     struct rc_namer namer;
 
-    if (callers->count == callers->nodes || ending == RC_ENDED_UNSTARTED)
+    if (callers->count == callers->nodes || ending == RC_ENDED_UNSTARTED || ending == RC_ENDED_SOMEHOW)
         return NULL;
     /* a node that cannot reach srun says so itself; tasks that have not ended well may have ended in another plugin */
     return rc_format(arena, "the step has ended, and nothing came from %s; unless %s, %s tasks ran without ranks%s",

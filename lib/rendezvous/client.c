@@ -178,7 +178,10 @@ int rc_client_request(const struct rc_endpoint *server, struct rc_str text, uint
     uint32_t pause = asks_store ? RC_CLIENT_AGAIN_TASK_MS : RC_CLIENT_AGAIN_NODE_MS;
     int64_t deadline = rc_milliseconds() + milliseconds;
     /* connecting may take half of the time: the reply needs some, too */
-    struct attempt attempt = { .deadline = rc_milliseconds() + milliseconds / 2, .by_name = part && part->by_name };
+    struct attempt attempt = {
+        .deadline = rc_milliseconds() + (part && part->reach ? part->reach : milliseconds / 2),
+        .by_name = part && part->by_name,
+    };
     struct rc_reply received;
     int rc;
 

@@ -28,6 +28,7 @@ struct rc_reply {
 struct rc_client_part {
     bool by_name;         /* a host that is a name is looked up, too */
     void (*begins)(void); /* called before the text is sent for the first time */
+    uint32_t reach;       /* milliseconds in which to reach it; 0: half of the time */
     bool heard;           /* after an error: whether the server may have the text, and so count on this node */
 };
 

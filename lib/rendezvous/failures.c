@@ -30,8 +30,7 @@ static bool read_failure(struct rc_str text, struct rc_failure *failure)
     return rc_pairs_read(text, '\n', &form, failure) && failure->task != RC_UNKNOWN && failure->error.n;
 }
 
-/* But for numbers, such as that of a GPU, a port or a file. */
-static bool is_same_error(struct rc_str a, struct rc_str b)
+bool rc_failures_are_alike(struct rc_str a, struct rc_str b)
 {
     while (a.n && b.n) {
         if (rc_is_digit(*a.p) && rc_is_digit(*b.p)) {
@@ -80,7 +79,7 @@ bool rc_failures_take(struct rc_failures *failures, struct rc_str text, int64_t 
     if (!failures->alike || failure.attempt > failures->first.attempt ||
         (failure.killed && !failures->first.killed && !failures->said)) {
         begin(failures, text, now);
-    } else if (is_same_error(failure.error, failures->first.error)) {
+    } else if (rc_failures_are_alike(failure.error, failures->first.error)) {
         failures->alike++;
     } else if (!failures->next.error.n) {
         failures->after = now - failures->since;

@@ -4,8 +4,10 @@
 #include "rendezvous/server.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/pairs.h"
@@ -14,10 +16,9 @@
 #include "system/node.h"
 
 /* SAY_SIZE: RC711 takes up to 1,700 bytes, with its pieces, and RC621 may be there before. */
-enum { FAREWELL_MS = 2000, SAY_SIZE = 4096 };
+enum { FAREWELL_MS = 2000, SRUN_MS = 1000, SAY_SIZE = 4096 };
 
-/* Authenticated connections wait for the answer, or for the end of their reply. A connection
- * that waits for a value is in a queue of the store. */
+/* Authenticated connections wait for the answer, or for the end of their reply; for a value, in the store's queues. */
 struct rc_server {
     struct rc_connections connections;
     char token[RC_WIRE_TOKEN + 1];
@@ -30,8 +31,12 @@ struct rc_server {
     struct rc_failures failures;
     rc_server_say *say; /* NULL: nobody hears it */
     struct rc_callers callers;
-    int64_t first; /* when the first entry came; -1: none yet */
-    char *answer;  /* as it goes over the wire; NULL: not yet */
+    struct rc_reports reports;
+    bool signalled; /* the step has received a signal */
+    bool ended;     /* srun knows that a failure ends the step */
+    int64_t first;  /* when the first entry came; -1: none yet */
+    int64_t last;
+    char *answer; /* as it goes over the wire; NULL: not yet */
     size_t answer_size;
 };
 
@@ -61,6 +66,7 @@ void rc_server_destroy(struct rc_server *server)
     rc_store_destroy(server->store);
     rc_arrivals_free(&server->arrivals);
     rc_callers_free(&server->callers);
+    rc_reports_free(&server->reports);
     for (size_t i = 0; i < server->count; i++)
         free(server->texts[i]);
     free(server->texts);
@@ -120,8 +126,9 @@ bool rc_server_add(struct rc_server *server, struct rc_str entry)
     if (server->count == 0 || roll->nodes < server->nodes)
         server->nodes = roll->nodes;
     server->texts[server->count++] = text;
+    server->last = rc_milliseconds();
     if (server->first < 0)
-        server->first = rc_milliseconds();
+        server->first = server->last;
     return true;
 }
 
@@ -143,8 +150,7 @@ static bool reply_answer(const struct rc_server *server, struct rc_connection *c
 static bool tell_roll(const struct rc_server *server, struct rc_connection *connection)
 {
     size_t size = 0;
-    char *text;
-    char *end;
+    char *text, *end;
     bool good;
 
     for (size_t i = 0; i < server->count; i++)
@@ -205,6 +211,8 @@ static bool take_word(struct rc_server *server, struct rc_str text)
 
     if (rc_str_starts(text, RC_SERVER_RAISED))
         return rc_failures_take(&server->failures, text, now);
+    if (rc_str_starts(text, RC_SERVER_REPORTED))
+        return rc_reports_take(&server->reports, text, server->callers.nodes, now);
     return rc_arrivals_take(&server->arrivals, text, server->count ? server->rolls[0].world : 0, now);
 }
 
@@ -237,8 +245,7 @@ static bool add_foreign(struct rc_server *server, struct rc_str text)
     return entry && rc_server_add(server, rc_str(entry));
 }
 
-/* An entry that comes after the answer is not read. The reply to a node that takes no part is empty: it only tells
- * the node that it was heard. */
+/* An entry that comes after the answer is not read. The reply to a node that takes no part is empty. */
 static bool take_entry(struct rc_server *server, struct rc_connection *connection)
 {
     struct rc_str text = rc_wire_text(&connection->wire);
@@ -249,6 +256,35 @@ static bool take_entry(struct rc_server *server, struct rc_connection *connectio
     if (!server->answer && server->rolls[server->count - 1].absent.p)
         return reply_text(server, connection, RC_STR(""));
     return reply_answer(server, connection);
+}
+
+/* Reads what srun has written. False if srun has ended: the byte that it wrote before is left. */
+static bool follow_srun(struct rc_server *server)
+{
+    int life = server->connections.life;
+    char byte;
+
+    while (recv(life, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1 && (byte == RC_LIFE_STARTED || byte == RC_LIFE_FAILED)) {
+        if (byte == RC_LIFE_STARTED)
+            rc_callers_start(&server->callers, rc_milliseconds());
+        else
+            server->ended = true;
+        (void)!recv(life, &byte, 1, 0);
+    }
+    return recv(life, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
+/* The first failure ends the step, unless it has received a signal. Returns when srun has set that. */
+static void end_step(struct rc_server *server)
+{
+    const char failed = RC_LIFE_FAILED;
+    int64_t deadline = rc_milliseconds() + SRUN_MS;
+    int life = server->connections.life;
+
+    if (server->signalled || server->ended || life < 0 || send(life, &failed, 1, MSG_NOSIGNAL) != 1)
+        return;
+    while (!server->ended && rc_wire_wait(life, POLLIN, deadline) == 0 && follow_srun(server))
+        continue;
 }
 
 /* A question, or an entry. */
@@ -263,7 +299,10 @@ static bool handle_message(void *more, struct rc_connection *connection)
         return refuse_release(server, connection);
     if (rc_str_is(text, RC_SERVER_QUESTION))
         return tell_roll(server, connection);
-    if (rc_str_starts(text, RC_SERVER_GREETING))
+    server->signalled |= rc_str_is(text, RC_SERVER_SIGNALLED);
+    if (rc_str_is(text, RC_SERVER_FAILED))
+        end_step(server);
+    if (rc_str_starts(text, RC_SERVER_GREETING) || rc_str_starts(text, RC_SERVER_STATE))
         return reply_text(server, connection, RC_STR(""));
     /* a node whose entry is here, and who was asked to come again */
     if (rc_str_is(text, RC_SERVER_ANSWER))
@@ -271,14 +310,14 @@ static bool handle_message(void *more, struct rc_connection *connection)
     if (rc_store_is_question(text))
         return ask_store(server, connection) || refuse_release(server, connection);
     /* the reply is empty: it only tells the task that it was heard */
-    if (rc_str_starts(text, RC_SERVER_REACHED) || rc_str_starts(text, RC_SERVER_RAISED))
+    if (rc_str_starts(text, RC_SERVER_REACHED) || rc_str_starts(text, RC_SERVER_RAISED) ||
+        rc_str_starts(text, RC_SERVER_REPORTED))
         return take_word(server, text) ? reply_text(server, connection, RC_STR(""))
                                        : refuse_release(server, connection);
     return take_entry(server, connection);
 }
 
-/* Whether as many nodes are there as the lowest number that one of them names: where
- * they disagree, the others are not kept waiting for nodes that only one knows of. */
+/* By the lowest number of nodes that an entry names: nobody waits for nodes that only one knows of. */
 static bool is_complete(const struct rc_server *server)
 {
     return server->count > 0 && server->count >= server->nodes;
@@ -302,7 +341,6 @@ static int answer_all(struct rc_server *server, rc_server_decide *decide, void *
     return 0;
 }
 
-/* False where there is nothing to say. */
 static bool speak(struct rc_server *server)
 {
     char space[SAY_SIZE];
@@ -311,6 +349,8 @@ static bool speak(struct rc_server *server)
     enum rc_message_id id;
     const char *text = rc_callers_say(&server->callers, now, &id, &arena);
 
+    if (!text)
+        text = rc_reports_say(&server->reports, &server->callers, now, &id, &arena);
     if (!text)
         text = rc_arrivals_say(&server->arrivals, server->rolls, server->count, now, &id, &arena);
     if (!text && now >= rc_failures_due(&server->failures)) {
@@ -327,13 +367,17 @@ static void speak_at_end(struct rc_server *server)
     char space[SAY_SIZE];
     struct rc_arena arena = { .base = space, .size = sizeof(space) };
     char ending = RC_ENDED_SOMEHOW;
+    enum rc_message_id id;
     const char *text;
 
     if (!server->say)
         return;
+    while ((text = rc_reports_say(&server->reports, &server->callers, INT64_MAX, &id, &arena)))
+        server->say(id, text);
     if (read(server->connections.life, &ending, 1) < 0)
         ending = RC_ENDED_SOMEHOW;
-    text = rc_callers_end(&server->callers, (enum rc_ending)ending, &arena);
+    /* a step that was ended from outside may have ended before its tasks began */
+    text = server->signalled ? NULL : rc_callers_end(&server->callers, (enum rc_ending)ending, &arena);
     if (text)
         server->say(RC621, text);
     text = ending == RC_ENDED_WELL ? NULL : rc_failures_say(&server->failures, &arena);
@@ -344,15 +388,16 @@ static void speak_at_end(struct rc_server *server)
 /* One round; false once its life is over. */
 static bool serve_round(struct rc_server *server, int64_t deadline)
 {
-    int64_t due = rc_arrivals_due(&server->arrivals);
-    int64_t silent = rc_callers_due(&server->callers);
-    int64_t failed = rc_failures_due(&server->failures);
+    const int64_t due[] = {
+        rc_arrivals_due(&server->arrivals),
+        rc_callers_due(&server->callers),
+        rc_failures_due(&server->failures),
+        rc_reports_due(&server->reports),
+    };
 
-    if (silent < due)
-        due = silent;
-    if (failed < due)
-        due = failed;
-    if (!rc_connections_serve(&server->connections, due < deadline ? due : deadline)) {
+    for (size_t i = 0; i < sizeof(due) / sizeof(*due); i++)
+        deadline = due[i] < deadline ? due[i] : deadline;
+    if (!rc_connections_serve(&server->connections, deadline) && !follow_srun(server)) {
         speak_at_end(server);
         return false;
     }
@@ -361,12 +406,22 @@ static bool serve_round(struct rc_server *server, int64_t deadline)
     return true;
 }
 
-/* Of those who have not been heard yet, one may be a node that was late: to be hung up would cost it its tasks. */
+/* A connection that was not read yet may be a late node: closing it would end that node's tasks. */
 static bool has_callers(const struct rc_server *server)
 {
     const struct rc_connections *connections = &server->connections;
 
     return connections->authenticated.first || connections->pending.first || connections->sent_away > 0;
+}
+
+static int64_t find_deadline(const struct rc_server *server, uint32_t seconds)
+{
+    int64_t each = seconds * INT64_C(1000);
+    int64_t most = server->first + RC_MEETING_MOST * each;
+
+    if (server->first < 0)
+        return INT64_MAX;
+    return server->last + each < most ? server->last + each : most;
 }
 
 int rc_server_run(struct rc_server *server, uint32_t seconds, rc_server_decide *decide, void *more)
@@ -376,11 +431,12 @@ int rc_server_run(struct rc_server *server, uint32_t seconds, rc_server_decide *
     bool waits;
     int rc;
 
-    while (!is_complete(server) && (server->first < 0 || rc_milliseconds() < deadline)) {
-        if (server->first >= 0)
-            deadline = server->first + seconds * INT64_C(1000);
-        if (!serve_round(server, deadline))
+    /* entries that came while this process was suspended count, whatever the clock says */
+    for (size_t count = 0; !is_complete(server) && (server->count > count || rc_milliseconds() < deadline);) {
+        count = server->count;
+        if (!serve_round(server, find_deadline(server, seconds)))
             return 0;
+        deadline = find_deadline(server, seconds);
     }
     rc = answer_all(server, decide, more);
     if (rc < 0)

@@ -40,8 +40,8 @@ bool rc_server_name(struct rc_server *server);
 typedef struct rc_str rc_server_decide(void *more, const struct rc_roll *rolls, size_t count, bool complete);
 
 /* Takes entries until there are as many as they say that there are nodes, but
- * no longer than `seconds` after the first of them; then has an answer made (`decide` NULL: a refusal) and
- * gives it to all. Then, with a `life`, goes on giving the same
+ * no longer than `seconds` after the last of them, and RC_MEETING_MOST times as long
+ * after the first; then has an answer made (`decide` NULL: a refusal) and gives it to all. Then, with a `life`, goes on giving the same
  * answer to latecomers until that is closed at its other end (before there is
  * an answer, too, that ends everything); without, returns when all have their answer. 0 or -ENOMEM. */
 int rc_server_run(struct rc_server *server, uint32_t seconds, rc_server_decide *decide, void *more);
@@ -117,6 +117,9 @@ struct rc_failures {
 /* Takes a text that begins with RC_SERVER_RAISED. False, with nothing changed, for a malformed one. */
 bool rc_failures_take(struct rc_failures *failures, struct rc_str text, int64_t now);
 
+/* Whether two texts are the same but for numbers, such as that of a GPU, a port or a file. */
+bool rc_failures_are_alike(struct rc_str a, struct rc_str b);
+
 /* When rc_failures_say has to be called, even if the step goes on; INT64_MAX: never. */
 int64_t rc_failures_due(const struct rc_failures *failures);
 
@@ -136,12 +139,16 @@ struct rc_callers {
     struct rc_str hosts;
     uint32_t seconds;
     int64_t begun;
-    int64_t since; /* the first call */
-    bool named;    /* those that are missing */
-    bool awaited;  /* some have been named: it is said when all have called */
+    int64_t started; /* when Slurm had started all tasks; -1: not yet */
+    int64_t since;   /* the tasks' start, or the first call after it */
+    bool named;      /* those that are missing */
+    bool awaited;    /* some have been named: it is said when all have called */
 };
 
 bool rc_callers_expect(struct rc_callers *callers, struct rc_str hosts, uint32_t nodes, uint32_t seconds, int64_t now);
+
+/* Call it when Slurm has started all tasks: before, a prolog may run, and nothing is said. */
+void rc_callers_start(struct rc_callers *callers, int64_t now);
 
 /* Takes an entry or a greeting, of any release: its line node=. */
 void rc_callers_take(struct rc_callers *callers, struct rc_str text, int64_t now);
@@ -159,6 +166,42 @@ const char *rc_callers_say(struct rc_callers *callers, int64_t now, enum rc_mess
 const char *rc_callers_end(const struct rc_callers *callers, enum rc_ending ending, struct rc_arena *arena);
 
 void rc_callers_free(struct rc_callers *callers);
+
+/* Lines that nodes send about themselves: of a thousand nodes behind one wrong name server each would print one.
+ *
+ *   reported=1\nid=NUMBER\nnode=3\ntext=n4 resolves ...\n
+ *
+ * One line for those that differ only in numbers, with the names of the other nodes behind the first one's text. */
+
+enum { RC_REPORT_SIZE = 1024, RC_REPORT_GROUPS = 8 };
+
+struct rc_reports_group {
+    uint32_t id;
+    char text[RC_REPORT_SIZE + 1];
+    bool *others; /* one for each node: false for those after the first that have sent it; NULL: the group is free */
+    uint32_t more;
+    int64_t since;
+    bool said;
+};
+
+/* Zero it to begin, rc_reports_free to end. */
+struct rc_reports {
+    struct rc_reports_group group[RC_REPORT_GROUPS];
+};
+
+const char *rc_report_write(enum rc_message_id id, uint32_t node, const char *text, struct rc_arena *arena);
+
+/* Takes a text that begins with RC_SERVER_REPORTED. False, with nothing changed, for a malformed one, one of more than
+ * so many groups, and without memory: the node prints it then. */
+bool rc_reports_take(struct rc_reports *reports, struct rc_str text, uint32_t nodes, int64_t now);
+
+int64_t rc_reports_due(const struct rc_reports *reports);
+
+/* The next line; NULL: there is nothing to say. INT64_MAX as the time: all lines. */
+const char *rc_reports_say(struct rc_reports *reports, const struct rc_callers *callers, int64_t now,
+                           enum rc_message_id *id, struct rc_arena *arena);
+
+void rc_reports_free(struct rc_reports *reports);
 
 /* Writes "ranks 2-3 on n2 have not called it", where srun's server, which may be NULL, says on which node each is.
  * False, with nothing written, if all have come. */

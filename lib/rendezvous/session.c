@@ -4,6 +4,7 @@
 #include "rendezvous/session.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #include "base/pairs.h"
 #include "rendezvous/client.h"
+#include "rendezvous/server.h"
 #include "roll/netorder.h"
 #include "system/port.h"
 #include "system/program.h"
@@ -20,6 +22,8 @@ enum {
     SLACK_MS = 3000,     /* for the program's own end */
     OUTPUT_SIZE = 65536, /* an answer, with its findings */
     WORD_MS = 1000,      /* for a message from a node that takes no part */
+    ENDING_MS = 1000,
+    RESERVE_MS = 2000, /* of a waiter, on a busy node */
 };
 
 static bool take_endpoint(struct rc_str value, void *to)
@@ -45,7 +49,6 @@ static const struct rc_row rows[] = {
     RC_ROW_CHOICE(struct rc_request, transport, "pmix|srun"),
     RC_ROW_OWN("endpoint", take_endpoint, put_endpoint),
     RC_ROW_NUMBER(struct rc_request, root, 0, 1),
-    RC_ROW_NUMBER(struct rc_request, leads, 0, 1),
     RC_ROW_NUMBER(struct rc_request, seconds, 1, SECONDS_MAX),
     RC_ROW_CHOICE(struct rc_request, check, rc_words_check),
     RC_ROW_CHOICE(struct rc_request, same, rc_words_check),
@@ -108,16 +111,6 @@ bool rc_session_asks_order(const struct rc_options *options, const struct rc_res
     return options->order == RC_ORDER_TOPOLOGY && result->identity.field[RC_NNODES] > 1;
 }
 
-bool rc_session_compares_leads(const struct rc_options *options, const struct rc_result *result)
-{
-    const struct rc_master *master = &result->master;
-    bool is_given = options->addr && options->addr_kind == RC_ADDRESS_GIVEN;
-
-    return master->addr && !master->wish && !is_given && result->identity.field[RC_NNODES] > 1 &&
-           !rc_session_asks_order(options, result) &&
-           (master->addr_given == RC_GIVEN_BY_USER || (master->todo & RC_MASTER_LOOKUP));
-}
-
 bool rc_session_hold(const struct rc_options *options, struct rc_result *result, const struct rc_rank0 *hooks,
                      int *held)
 {
@@ -129,9 +122,8 @@ bool rc_session_hold(const struct rc_options *options, struct rc_result *result,
         master->todo |= RC_MASTER_HOLD;
     if (!(master->todo & RC_MASTER_HOLD))
         return true;
-    /* verify it now: the other nodes cannot. addr= has not been resolved yet */
-    if (master->addr_given == RC_GIVEN_BY_USER && !rc_session_compares_leads(options, result) &&
-        !rc_rank0_verify(result, hooks))
+    /* the other nodes are told, who cannot see it; what addr= makes of a name is not known yet */
+    if (master->addr_given == RC_GIVEN_BY_USER && !rc_rank0_verify(result, hooks))
         return false;
     if (is_free && !options->port_first)
         master->port = 0;
@@ -147,7 +139,8 @@ bool rc_session_hold(const struct rc_options *options, struct rc_result *result,
 
 uint32_t rc_session_patience(uint32_t seconds)
 {
-    return seconds * 1000 + 2 * SLACK_MS;
+    /* rollcall-exchange until it is killed, and two messages to the server */
+    return RC_MEETING_MOST * seconds * 1000 + SLACK_MS + RC_PROGRAM_END_MS + 2 * WORD_MS + ENDING_MS + RESERVE_MS;
 }
 
 /* False where the order does not have this node, or has no first one. */
@@ -180,7 +173,6 @@ void rc_outcome_read(struct rc_str text, uint32_t node, struct rc_answer *answer
         outcome->how = answer->stop ? RC_STOPPED : RC_MET;
         outcome->port = (uint16_t)answer->port;
         copy_text(answer->own, outcome->own, sizeof(outcome->own));
-        copy_text(answer->addr, outcome->addr, sizeof(outcome->addr));
     }
 }
 
@@ -195,18 +187,19 @@ void rc_outcome_take(struct rc_str bytes, struct rc_outcome *outcome)
     memcpy(&taken, bytes.p, sizeof(taken));
     taken.first[sizeof(taken.first) - 1] = taken.unordered[sizeof(taken.unordered) - 1] = '\0';
     taken.own[sizeof(taken.own) - 1] = taken.why[sizeof(taken.why) - 1] = '\0';
-    taken.addr[sizeof(taken.addr) - 1] = '\0';
     *outcome = taken;
 }
 
+/* 0 if the reply is empty, which only confirms the text. */
 static int send_word(const struct rc_endpoint *endpoint, struct rc_str text)
 {
     struct rc_reply reply;
     int rc = rc_client_request(endpoint, text, WORD_MS, &reply, NULL);
 
-    if (rc == 0)
-        free(reply.text);
-    return rc;
+    if (rc < 0)
+        return rc;
+    free(reply.text);
+    return reply.size ? -EPROTO : 0;
 }
 
 int rc_session_greet(const struct rc_endpoint *endpoint, const struct rc_env *env)
@@ -216,6 +209,22 @@ int rc_session_greet(const struct rc_endpoint *endpoint, const struct rc_env *en
     struct rc_str node = rc_env_get(env, "SLURM_NODEID");
 
     return send_word(endpoint, rc_str(rc_format(&arena, RC_SERVER_GREETING "node=%pS\n", &node)));
+}
+
+int rc_session_report(const struct rc_env *env, enum rc_message_id id, const char *text)
+{
+    char room[2 * RC_REPORT_SIZE];
+    struct rc_arena arena = { .base = room, .size = sizeof(room) };
+    struct rc_endpoint server;
+    struct rc_str step;
+    uint32_t node;
+    const char *report;
+
+    if (!rc_endpoint_of_srun(env, &server, &step, &arena) || !rc_endpoint_is_own_step(env, step) ||
+        !rc_parse_u32(rc_env_get(env, "SLURM_NODEID"), RC_MAX_TASKS, &node))
+        return -ENOTCONN;
+    report = rc_report_write(id, node, text, &arena);
+    return report ? send_word(&server, rc_str(report)) : -EMSGSIZE;
 }
 
 /* Without a program that waits for the answer this node cannot take part. srun's server is told, so that it does not
@@ -239,10 +248,14 @@ static void fail_to_run(const struct rc_request *request, const char *why, struc
     tell_absence(request, outcome->why);
 }
 
-/* Whoever ends a step sends these to all of its processes, one after the other: no task starts then. */
-static bool is_others_signal(int number)
+/* Slurm ends a step by sending these to all of its processes, one after the other. A task that is still there after
+ * ENDING_MS is not ended: only its rollcall-exchange was. */
+static bool outlives_signal(int number)
 {
-    return number == SIGTERM || number == SIGINT || number == SIGKILL;
+    if (number != SIGTERM && number != SIGINT && number != SIGKILL)
+        return false;
+    poll(NULL, 0, ENDING_MS);
+    return true;
 }
 
 void rc_session_run(const char *path, const char *const *env, const struct rc_request *request, uint32_t node,
@@ -254,7 +267,7 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
         .argument = RC_EXCHANGE_NODE,
         .env = env,
         .input = rc_str(rc_request_write(request, arena)),
-        .milliseconds = request->seconds * 1000 + SLACK_MS,
+        .milliseconds = RC_MEETING_MOST * request->seconds * 1000 + SLACK_MS,
     };
     struct rc_str said;
     bool sent;
@@ -280,8 +293,9 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
     else if (n < 0)
         fail_to_run(request, strerror((int)-n), outcome);
     else if (WIFSIGNALED(status))
-        break_off(outcome, sent || is_others_signal(WTERMSIG(status)),
-                  rc_format(arena, "rollcall-exchange was ended by signal %u", (uint32_t)WTERMSIG(status)));
+        break_off(outcome, sent || outlives_signal(WTERMSIG(status)),
+                  rc_format(arena, "signal %u ended rollcall-exchange, but not this task%s", (uint32_t)WTERMSIG(status),
+                            WTERMSIG(status) == SIGKILL ? " (does the step exceed its memory?)" : ""));
     else if (rc_program_not_loaded(n, status))
         fail_to_run(request, "a library that it needs cannot be loaded (see ldd)", outcome);
     else
@@ -319,10 +333,6 @@ bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *
                       &node, outcome->why, &node);
     context->told.port = outcome->how == RC_MET ? outcome->port : 0;
     context->told.own = outcome->own[0] ? outcome->own : NULL;
-    if (outcome->addr[0]) {
-        copy_text(rc_str(outcome->addr), context->told.addr, sizeof(context->told.addr));
-        context->told.addr_source = "an address of rank 0's node, to which its name does not lead everywhere";
-    }
     context->told.unordered = outcome->unordered[0] ? outcome->unordered : NULL;
     context->told.order = (struct rc_ordered){
         .place = outcome->place,

@@ -23,10 +23,15 @@ int rc_wire_wait(int fd, short events, int64_t deadline)
 {
     struct pollfd one = { .fd = fd, .events = events };
 
-    for (int left; (left = rc_milliseconds_left(deadline)) > 0;)
+    /* what came while this process was suspended counts, whatever the clock says */
+    for (;;) {
+        int left = rc_milliseconds_left(deadline);
+
         if (poll(&one, 1, left) > 0)
             return 0;
-    return -ETIMEDOUT;
+        if (left <= 0)
+            return -ETIMEDOUT;
+    }
 }
 
 /* WHOLE where something came. */

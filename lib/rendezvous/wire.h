@@ -89,10 +89,14 @@ int rc_listen(uint16_t first, uint16_t last, uint16_t *port);
 
 /* What plugin, command and library agree on with rollcall-exchange, which they start. */
 
-#define RC_EXCHANGE        "rollcall-exchange"
-#define RC_EXCHANGE_NODE   "node"
-#define RC_EXCHANGE_SERVER "server"
-#define RC_EXCHANGE_STORE  "store"
+#define RC_EXCHANGE         "rollcall-exchange"
+#define RC_EXCHANGE_NODE    "node"
+#define RC_EXCHANGE_SERVER  "server"
+#define RC_EXCHANGE_STORE   "store"
+#define RC_EXCHANGE_MONITOR "monitor"
+
+/* The variable with the endpoint of srun's server for the monitor: that of RC_SERVER_TOKEN's reason. */
+#define RC_MONITOR_SERVER "ROLLCALL_SERVER"
 
 /* srun's server inherits its listening socket, and a socket whose other end srun holds. */
 enum { RC_SERVER_LISTENER = 3, RC_SERVER_LIFE = 4 };
@@ -108,6 +112,12 @@ enum rc_ending {
 /* The variable with its token: on a command line every user could read it. */
 #define RC_SERVER_TOKEN "ROLLCALL_TOKEN"
 
+/* The byte that the server writes into that socket when a failure is to end the step; srun sends it back. */
+#define RC_LIFE_FAILED 'f'
+
+/* The byte that srun writes when Slurm has started all tasks. */
+#define RC_LIFE_STARTED 's'
+
 /* Asks for the roll as it is now. The reply has all entries in the order in which
  * they came, a blank line after each. */
 #define RC_SERVER_QUESTION "question=roll\n"
@@ -122,13 +132,27 @@ enum rc_ending {
 /* A process of a task ends by an exception (server.h). */
 #define RC_SERVER_RAISED "raised="
 
+/* From a node: a line about itself, which the server prints once for all nodes that send the same (server.h). The reply
+ * is empty. */
+#define RC_SERVER_REPORTED "reported="
+
+/* From a node of the step: it has received a signal; its first task has failed, without one before (spank/ending.c).
+ * The reply is empty; to the latter it is sent when srun knows that the step is to end. */
+#define RC_SERVER_STATE     "step="
+#define RC_SERVER_SIGNALLED RC_SERVER_STATE "signalled\n"
+#define RC_SERVER_FAILED    RC_SERVER_STATE "failed\n"
+
 /* A server's reply to who waits for one, where it needs the descriptor for others. A question to
  * the store is asked again as it was; a node, whose entry is kept, asks for the answer alone. */
 #define RC_SERVER_AGAIN  "again=1\n"
 #define RC_SERVER_ANSWER "question=answer\n"
 
+/* The server waits deadline= seconds for the next node after each arrival, and that many times as long in all. Nodes of
+ * a large step start minutes apart: prologs, images. */
+enum { RC_MEETING_MOST = 6 };
+
 struct rc_server_settings {
-    uint32_t seconds; /* it waits for the last node, after the first */
+    uint32_t seconds; /* it waits for the next node after each */
     enum rc_check check;
     uint32_t watch_seconds; /* after the first task it names those that have not joined; 0: it does not watch */
     uint32_t job;

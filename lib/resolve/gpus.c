@@ -38,12 +38,16 @@ static struct rc_str list_of(const struct view *v, enum rc_gpu_list_index index)
     return v->gpus->restored ? v->context->step_gpus->list[index] : rc_gpu_list_value(&v->result->env, index);
 }
 
-static bool has_mig(struct rc_str list)
+/* Slices of a GPU. They may be given as indices: then the type that Slurm calls them by tells, or the driver's files. */
+static bool has_mig(const struct view *v, struct rc_str list)
 {
+    bool has_numbers = rc_is_digit(list.n ? list.p[0] : 0);
+
     while (list.p)
         if (rc_str_starts(rc_str_split(list, ',', &list), "MIG-"))
             return true;
-    return false;
+    return has_numbers && (rc_gpus_are_slices(&v->result->env) ||
+                           (rc_seen(v->context->here, RC_LEARN_GPU_FILES, RC_ABSENT) && v->context->here->gpu_slices));
 }
 
 /* Reads which GPUs the task sees, and of how many of its step. False where no variable names one, or where they are
@@ -65,7 +69,7 @@ static bool read_seen(struct view *v)
     gpus->seen = list_of(v, first);
     gpus->count = rc_count_devices(gpus->seen);
     gpus->bound = rc_gpus_are_bound(env);
-    gpus->mig = has_mig(gpus->seen);
+    gpus->mig = has_mig(v, gpus->seen);
     gpus->usable = gpus->count > 0 && gpus->count <= RC_TASK_GPUS_MAX && gpus->seen.n <= RC_TASK_GPUS_TEXT;
     if (step)
         gpus->step = step->list[first];

@@ -182,6 +182,7 @@ struct rc_reader rc_reader_of(const struct rc_context *context, struct rc_result
         .messages = &result->messages,
         .arena = &result->arena,
         .node_set = result->node_set,
+        .host_filter = result->host_filter,
     };
 }
 

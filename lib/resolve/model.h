@@ -4,6 +4,7 @@
 
 #include "base/netaddr.h"
 #include "launcher/gpulist.h"
+#include "launcher/hosts.h"
 #include "launcher/launcher.h"
 
 #define RC_REVERSE_LIBRARY "librollcall-lookup.so"
@@ -221,13 +222,13 @@ struct rc_told {
 /* All that the core needs to know and may not find out by itself. Zero is "not known" for each field. Everything is
  * borrowed for the call and for the life of the result. */
 struct rc_context {
-    const char *const *env;    /* NULL-terminated, or NULL */
-    bool indexed;              /* result->env is an index of it already (rc_env_index) */
-    struct rc_here *here;      /* what is known of the node, or is looked for; NULL: nothing */
-    const char *const *argv;   /* the task's command, NULL-terminated, or NULL */
-    bool command_read;         /* result->command is of argv already (rc_command_read) */
-    struct rc_options options; /* merged, as rc_options_combine leaves them */
-    uint32_t pid;              /* of the process that is, or becomes, the task */
+    const char *const *env;               /* NULL-terminated, or NULL */
+    bool indexed;                         /* result->env is an index of it already (rc_env_index) */
+    struct rc_here *here;                 /* what is known of the node, or is looked for; NULL: nothing */
+    const char *const *argv;              /* the task's command, NULL-terminated, or NULL */
+    bool command_read;                    /* result->command is of argv already (rc_command_read) */
+    struct rc_options options;            /* merged, as rc_options_combine leaves them */
+    uint32_t pid;                         /* of the process that is, or becomes, the task */
     const struct rc_step_gpus *step_gpus; /* of this node, as the plugin saw them in user_init; NULL: not known */
     struct rc_told told;
     bool contained;            /* it sees a container's files already, not the node's */
@@ -318,6 +319,7 @@ struct rc_result {
     struct rc_env env;
     char text[65536];
     uint64_t node_set[RC_NODE_SET_BITS / 64];
+    uint64_t host_filter[RC_HOSTFILE_BITS / 64];
 };
 
 enum { RC_NIC_VARIABLES = 5 };

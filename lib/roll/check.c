@@ -264,7 +264,9 @@ static void check_releases(struct rc_checking *check, const struct rc_roll_known
     if (!strange && (groups < 2 || known->releases_alone))
         return;
     list = rc_name_groups(&check->namer, shown, groups, false);
-    if (strange && known->srun.p)
+    if (strange && groups == 1 && rc_str_is(shown[0].member->text, PACKAGE_VERSION))
+        list = "'" PACKAGE_VERSION "' everywhere, but the builds differ";
+    else if (strange && known->srun.p)
         list = rc_format(&check->namer.text, "%s, '" PACKAGE_VERSION "' for srun on %pS", list, &known->srun);
     rc_checking_add(check, RC608, "rollcall is version %s; %sinstall the same version on all nodes%s", list,
                     strange ? "they do not understand each other, so each task computes MASTER_PORT; " : "",
@@ -279,8 +281,6 @@ static void check_all(struct rc_checking *check, const struct rc_roll_known *kno
     uint32_t nodes;
 
     check_releases(check, known, strange);
-    if (known->whole && !strange)
-        rc_check_address(check);
     if (known->releases_alone)
         return;
     check_scopes(check);

@@ -204,7 +204,7 @@ static void add_silent(struct rc_checking *check, const struct coverage *coverag
     else if (coverage->gaps > 0 && check->count == check->all)
         tasks = rc_format(&namer->text, " (%s)", rc_name_ranges(namer, "task", coverage->gap, coverage->gaps));
     if (deadline)
-        within = rc_format(&namer->text, " within %u s", deadline);
+        within = rc_format(&namer->text, " within the deadline of %u s", deadline);
     rc_checking_add(check, RC601, "nothing from %s%s%s; %s; deadline=SECONDS waits longer", who, tasks, within,
                     is_slurm ? RC_NO_CALL : "see what keeps them from starting, or from reaching the node of rank 0");
     if (is_there)

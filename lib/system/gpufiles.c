@@ -143,11 +143,43 @@ static uint64_t order_by_address(uint64_t minors)
     return count > 0 ? places : minors;
 }
 
+/* A slice has a folder gi0 and so on in that of its GPU. */
+static bool is_sliced(const char *gpu)
+{
+    char path[PATH_SIZE];
+    struct rc_arena arena = { .base = path, .size = sizeof(path) };
+    bool found = false;
+    DIR *all;
+
+    rc_format(&arena, RC_NVIDIA_CAPABILITIES "/%s/mig", gpu);
+    all = arena.full ? NULL : opendir(path);
+    for (const struct dirent *entry; all && !found && (entry = readdir(all));)
+        found = rc_str_starts(rc_str(entry->d_name), "gi");
+    if (all)
+        closedir(all);
+    return found;
+}
+
+static bool are_all_sliced(void)
+{
+    DIR *all = opendir(RC_NVIDIA_CAPABILITIES);
+    unsigned whole = 0, sliced = 0;
+
+    if (!all)
+        return false;
+    for (const struct dirent *entry; (entry = readdir(all));)
+        if (rc_str_starts(rc_str(entry->d_name), "gpu"))
+            *(is_sliced(entry->d_name) ? &sliced : &whole) += 1;
+    closedir(all);
+    return sliced > 0 && whole == 0;
+}
+
 void rc_device_files_find(struct rc_here *here)
 {
     here->gpu_files = here->gpu_files_open = 0;
     here->gpus_open = 0;
     here->gpu_files_amd = false;
+    here->gpu_slices = are_all_sliced();
     count_files("/dev", "nvidia", 0, here);
     if (here->gpu_files == 0) {
         count_files("/dev/dri", "renderD", FIRST_RENDER_MINOR, here);

@@ -13,7 +13,8 @@
  * One folder a GPU, named by PCI address, with a file `information`. Its line
  * "GPU UUID:" has question marks for a GPU that was not used yet. */
 
-#define RC_NVIDIA_FOLDER "/proc/driver/nvidia/gpus"
+#define RC_NVIDIA_FOLDER       "/proc/driver/nvidia/gpus"
+#define RC_NVIDIA_CAPABILITIES "/proc/driver/nvidia/capabilities"
 
 enum { RC_NVIDIA_UUID = 40, RC_NVIDIA_GPUS_MAX = 64, RC_NVIDIA_MODEL = 64 };
 

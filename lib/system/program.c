@@ -6,10 +6,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -130,10 +133,11 @@ static char **program_environment(enum rc_program_kind kind, const char *const *
     return copy;
 }
 
-/* So often it looks whether the program has ended and left its output open to others. For END_MS it waits for the end
- * of one that it has killed: with 60 processes on two cores that took more than 100 ms. PMIx_Finalize takes up to 2 s.
- * rollcall-pmix ends BEYOND_MS after its caller's deadline if it cannot see that nobody reads its output any more. */
-enum { LOOK_MS = 100, END_MS = 2500, BEYOND_MS = 1000 };
+/* So often it looks whether the program has ended and left its output open to others. With 60 processes on two cores
+ * the end of one that was killed took more than 100 ms, and PMIx_Finalize takes up to 2 s (RC_PROGRAM_END_MS).
+ * CLOSED_MS: one that has closed its output may end after the deadline. rollcall-pmix ends BEYOND_MS after its caller's
+ * deadline if it cannot see that nobody reads its output any more. */
+enum { LOOK_MS = 100, CLOSED_MS = 200, BEYOND_MS = 1000 };
 
 static void close_end(int *end)
 {
@@ -157,20 +161,6 @@ static int open_pipe(int ends[2], bool as_sockets)
             error = errno;
         close(low[i]);
     }
-    return error;
-}
-
-int rc_program_signals(posix_spawnattr_t *attributes, short more)
-{
-    sigset_t none;
-    sigset_t all;
-    int error;
-
-    sigemptyset(&none);
-    sigfillset(&all);
-    if ((error = posix_spawnattr_setsigmask(attributes, &none)) == 0 &&
-        (error = posix_spawnattr_setsigdefault(attributes, &all)) == 0)
-        error = posix_spawnattr_setflags(attributes, (short)(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | more));
     return error;
 }
 
@@ -201,34 +191,72 @@ static char **make_arguments(const struct rc_program *program, char deadline[DEA
     return argv;
 }
 
+/* What a child does before its program. */
+struct start {
+    const struct rc_program *program;
+    char **argv;
+    char **env;
+    pid_t parent;
+    int in;
+    int out;
+    int error;
+};
+
+/* In the child, which shares the caller's memory until execve, as with posix_spawn. */
+static int run_child(void *more)
+{
+    struct start *start = more;
+    int errors = start->out;
+    sigset_t none;
+
+    for (int number = 1; number < _NSIG; number++)
+        signal(number, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    /* a caller that has ended before this call has left the child to another parent */
+    if (start->program->kind != RC_PROGRAM_PMIX && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != start->parent))
+        _exit(1);
+    if (!start->program->with_errors)
+        errors = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (dup2(start->in, STDIN_FILENO) >= 0 && dup2(start->out, STDOUT_FILENO) >= 0 && dup2(errors, STDERR_FILENO) >= 0)
+        execve(start->program->path, start->argv, start->env);
+    start->error = errno;
+    _exit(1);
+}
+
+/* posix_spawn, and a child that ends with the caller's thread: it cannot set that, and a program that does so itself
+ * may start late. rollcall-pmix is connected to a server that takes its end for a task's, and is left to end. */
 static int spawn_child(const struct rc_program *program, int in, int out, pid_t *child)
 {
     char deadline[DEADLINE_SIZE];
-    char **argv = make_arguments(program, deadline);
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    char **env = program_environment(program->kind, program->env);
-    int error = ENOMEM;
+    static const size_t stack_size = 32768;
+    struct start start = {
+        .program = program,
+        .argv = make_arguments(program, deadline),
+        .env = program_environment(program->kind, program->env),
+        .parent = getpid(),
+        .in = in,
+        .out = out,
+        .error = ENOMEM,
+    };
+    char *stack = malloc(stack_size);
+    sigset_t all, old;
 
-    if (!argv || !env || (error = posix_spawn_file_actions_init(&actions)) != 0) {
-        free(env);
-        free(argv);
-        return error;
+    if (start.argv && start.env && stack) {
+        start.error = 0;
+        sigfillset(&all);
+        pthread_sigmask(SIG_BLOCK, &all, &old);
+        *child = clone(run_child, stack + stack_size, CLONE_VM | CLONE_VFORK | SIGCHLD, &start);
+        if (*child < 0)
+            start.error = errno;
+        else if (start.error)
+            waitpid(*child, NULL, 0);
+        pthread_sigmask(SIG_SETMASK, &old, NULL);
     }
-    if ((error = posix_spawnattr_init(&attributes)) == 0) {
-        if ((error = rc_program_signals(&attributes, 0)) == 0 &&
-            (error = posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO)) == 0 &&
-            (error = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO)) == 0 &&
-            (error = program->with_errors
-                         ? posix_spawn_file_actions_adddup2(&actions, out, STDERR_FILENO)
-                         : posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)) == 0)
-            error = posix_spawn(child, program->path, &actions, &attributes, argv, env);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    free(env);
-    free(argv);
-    return error;
+    free(stack);
+    free(start.env);
+    free(start.argv);
+    return start.error;
 }
 
 /* The whole input must fit into the pipe before there is a reader. Otherwise a program
@@ -254,7 +282,7 @@ static bool has_ended(pid_t child)
 }
 
 /* Reads all that the child writes before the deadline. Its own children may keep the pipe
- * open: once it has ended, what is there is all. */
+ * open: once it has ended, what is there is all. What was written while this process was suspended counts as well. */
 static ssize_t read_until(int fd, pid_t child, int64_t deadline, char *output, size_t size)
 {
     size_t used = 0;
@@ -266,11 +294,11 @@ static ssize_t read_until(int fd, pid_t child, int64_t deadline, char *output, s
         int ready;
         ssize_t n;
 
-        if (left <= 0)
-            return -ETIMEDOUT;
-        ready = poll(&in, 1, ended ? 0 : left > LOOK_MS ? LOOK_MS : (int)left);
+        ready = poll(&in, 1, ended || left < 0 ? 0 : left > LOOK_MS ? LOOK_MS : (int)left);
         if (ready == 0 && ended)
             break;
+        if (ready <= 0 && left <= 0)
+            return -ETIMEDOUT;
         /* a signal says nothing of the pipe */
         if (ready <= 0)
             continue;
@@ -321,12 +349,14 @@ ssize_t rc_program_run(const struct rc_program *program, char *output, size_t si
     n = error ? -error : read_until(out[0], child, deadline, output, size);
     close_end(&out[0]);
     /* the child closes its output when it ends, or just before; if it could not be read, it is killed at once */
+    if (n >= 0 && deadline < rc_milliseconds() + CLOSED_MS)
+        deadline = rc_milliseconds() + CLOSED_MS;
     if (!error && !has_reaped(child, n < 0 ? 0 : deadline, status)) {
         /* Slurm ends a step whose PMIx client is killed; this one ends because nobody reads its output */
         if (program->kind != RC_PROGRAM_PMIX)
             kill(child, SIGKILL);
         /* one that waits for a device does not end by that: it is left to init */
-        has_reaped(child, rc_milliseconds() + END_MS, status);
+        has_reaped(child, rc_milliseconds() + RC_PROGRAM_END_MS, status);
         if (n >= 0)
             n = -ETIMEDOUT;
     }

@@ -2,7 +2,6 @@
 /* program.h - one child with a deadline, its environment, and descriptors that are handed on. */
 #pragma once
 
-#include <spawn.h>
 #include <sys/types.h>
 
 #include "base/text.h"
@@ -41,10 +40,14 @@ struct rc_program {
                   then (above); -1 where it sends none */
 };
 
+/* A program that had to be killed is waited for that long. */
+enum { RC_PROGRAM_END_MS = 2500 };
+
 /* Runs it and takes all that it writes, with a NUL after it, also where it fails. Its standard error is /dev/null,
  * unless with_errors. Returns the number of bytes, or -errno: -ETIMEDOUT where it had to be killed, -EMSGSIZE where it
  * wrote size - 1 or more, another one where it could not be started. *status is as waitpid writes it. Leaves no
- * descriptor open but *kept, which is not closed on exec; and no process but one that cannot be killed yet. */
+ * descriptor open but *kept, which is not closed on exec; and no process but one that cannot be killed yet. The program
+ * is killed when the calling thread ends, but for rollcall-pmix. */
 ssize_t rc_program_run(const struct rc_program *program, char *output, size_t size, int *status);
 
 /* Whether the program was never reached: the loader did not find a library that it needs. `n` and `status` are
@@ -58,10 +61,6 @@ struct rc_str rc_program_reason(struct rc_str output, const char *word);
 /* As rc_program_run, for a program of our own that says one line at most, or failed=WHY. 0 with that line in `line`,
  * without its newline; -ETIMEDOUT; or -EIO with the reason there: WHY, or how the program ended. */
 int rc_program_line(const struct rc_program *program, char *line, size_t size);
-
-/* Signals as a program expects them: slurmstepd and launchers block and ignore
- * some. Sets the attributes' flags, with `more` of them. 0 or an errno. */
-int rc_program_signals(posix_spawnattr_t *attributes, short more);
 
 /* Waits before a task ends without its command: 200 ms if it has said why itself (`said`), 500 ms if another task of
  * the launch says it. A launcher ends the other tasks with the first one that fails. What still comes then is dropped,

@@ -30,6 +30,9 @@ const char *exchange_write_endpoint(const char *token, uint16_t port, struct rc_
  * prints, or NULL with the reason in `line`. */
 char *exchange_ask_pmix(const char *argument, struct rc_str input, uint32_t milliseconds, char *line, size_t size);
 
+/* In a step, until its tasks on this node have ended: sees its signals (monitor.c). Returns an exit status. */
+int exchange_monitor(void);
+
 enum { RC_VERDICT_TEXT = 65536 };
 
 struct rc_verdict {

@@ -16,7 +16,6 @@
 #include "rendezvous/session.h"
 #include "rendezvous/wire.h"
 #include "roll/entry.h"
-#include "system/net.h"
 #include "system/node.h"
 #include "system/program.h"
 
@@ -58,15 +57,11 @@ char *exchange_ask_pmix(const char *argument, struct rc_str input, uint32_t mill
 
 /* One node's part in the exchange. */
 
-/* How long a node waits beyond the server's deadline. The server counts from the first
- * node's arrival, and every node is to hear the server's decision before its own time is up. */
+/* How long a node waits beyond the server's last moment: it receives the server's decision before its time is up. */
 enum { BEYOND_MS = 1500, LINE_SIZE = 8192 };
 
 /* For files of devices, of which one may not answer. Most nodes take some milliseconds. */
 enum { INVENTORY_MS = 300 };
-
-/* Name servers that take longer are as good as none: the tasks would resolve the name again and again. */
-enum { LEADS_MS = 3000 };
 
 int exchange_fail(const char *what, const char *why)
 {
@@ -96,10 +91,17 @@ static struct rc_str read_input(void)
     return (struct rc_str){ text, n };
 }
 
+static uint32_t meeting_milliseconds(const struct rc_request *request)
+{
+    return RC_MEETING_MOST * request->seconds * 1000 + BEYOND_MS;
+}
+
 static int request_from_server(const struct rc_request *request, const struct rc_endpoint *endpoint,
                                uint32_t milliseconds)
 {
-    struct rc_client_part part = { .by_name = true, .begins = print_sent };
+    struct rc_client_part part = { .by_name = true,
+                                   .begins = print_sent,
+                                   .reach = (request->seconds * 1000 + BEYOND_MS) / 2 };
     struct rc_reply answer;
     int rc = rc_client_request(endpoint, request->entry, milliseconds, &answer, &part);
 
@@ -156,7 +158,7 @@ static int find_and_request(const struct rc_request *request)
     struct rc_endpoint endpoint;
     char line[LINE_SIZE];
     int64_t start = rc_milliseconds();
-    uint32_t all = request->seconds * 1000 + BEYOND_MS;
+    uint32_t all = meeting_milliseconds(request);
     uint32_t used;
 
     if (!exchange_ask_pmix("get", rc_str(""), request->seconds * 1000, line, sizeof(line)))
@@ -184,6 +186,8 @@ int exchange_lookup(void)
     struct rc_lookup lookup;
     const char *answer;
 
+    fputs(RC_LOOKUP_BEGUN, stdout);
+    fflush(stdout);
     if (!rc_pairs_read(read_input(), '\n', &rc_lookup_question_form, &asked) || !asked.addr.p)
         return exchange_fail("the question", "cannot be read");
     rc_lookup_find(&asked, &lookup, &arena);
@@ -191,18 +195,38 @@ int exchange_lookup(void)
     return answer && fputs(answer, stdout) >= 0 && fflush(stdout) == 0 ? 0 : 1;
 }
 
-/* Adds as many whole lines to the entry as there is room for. */
-static void add_lines(struct rc_request *request, struct rc_str lines)
+/* Lines of what the node has; "" where nobody knows in time: such a node is compared with none. */
+static const char *ask_inventory(char *text, size_t size)
+{
+    char path[PATH_MAX];
+    struct rc_program program = {
+        .path = path,
+        .argument = EXCHANGE_INVENTORY,
+        .env = (const char *const *)environ,
+        .milliseconds = INVENTORY_MS,
+    };
+    int status;
+
+    if (!rc_beside_file(".", RC_EXCHANGE, path, sizeof(path)).p || rc_program_run(&program, text, size, &status) < 0 ||
+        !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return "";
+    return text;
+}
+
+/* Adds what the node has to its entry, as many lines of it as there is room for. */
+static void add_inventory(struct rc_request *request)
 {
     static char text[RC_ROLL_SIZE];
+    char lines[RC_INVENTORY_SIZE + 1];
+    struct rc_str rest;
 
-    if (request->entry.n > sizeof(text))
+    if (request->same == RC_CHECK_UNSET || request->same == RC_CHECK_OFF || request->entry.n > sizeof(text))
         return;
-    if (request->entry.p != text)
-        memcpy(text, request->entry.p, request->entry.n);
+    memcpy(text, request->entry.p, request->entry.n);
     request->entry.p = text;
-    while (lines.n > 0) {
-        struct rc_str line = rc_str_split(lines, '\n', &lines);
+    rest = rc_str(ask_inventory(lines, sizeof(lines)));
+    while (rest.n > 0) {
+        struct rc_str line = rc_str_split(rest, '\n', &rest);
 
         if (request->entry.n + line.n + 1 > sizeof(text))
             return;
@@ -212,67 +236,6 @@ static void add_lines(struct rc_request *request, struct rc_str lines)
     }
 }
 
-/* Adds what the node has; nothing where nobody knows in time: such a node is compared with none. */
-static void add_inventory(struct rc_request *request)
-{
-    char path[PATH_MAX];
-    char lines[RC_INVENTORY_SIZE + 1];
-    struct rc_program program = {
-        .path = path,
-        .argument = EXCHANGE_INVENTORY,
-        .env = (const char *const *)environ,
-        .milliseconds = INVENTORY_MS,
-    };
-    int status;
-
-    if (request->same == RC_CHECK_UNSET || request->same == RC_CHECK_OFF)
-        return;
-    if (rc_beside_file(".", RC_EXCHANGE, path, sizeof(path)).p &&
-        rc_program_run(&program, lines, sizeof(lines), &status) >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        add_lines(request, rc_str(lines));
-}
-
-/* The address by which this node reaches srun, as a line of the entry; "" if it is not known. */
-static const char *write_via(const struct rc_request *request, struct rc_arena *arena)
-{
-    struct rc_str rest = request->transport == RC_TRANSPORT_SRUN && request->root ? request->endpoint.hosts : RC_ABSENT;
-    struct rc_netaddr server, source;
-    char text[RC_NETADDR_TEXT];
-
-    while (rest.p)
-        if (rc_netaddr_read(rc_str_split(rest, ' ', &rest), &server) && !rc_netaddr_is_loopback(&server) &&
-            rc_source_towards(&server, &source))
-            return rc_format(arena, "via=%s\n", rc_netaddr_text(&source, text));
-    return "";
-}
-
-/* Adds what MASTER_ADDR leads to here, so that all nodes can take another address if it leads one of them astray. */
-static void add_leads(struct rc_request *request)
-{
-    char path[PATH_MAX];
-    char answer[RC_LOOKUP_SIZE];
-    char text[2 * RC_LEADS_MAX];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_roll roll;
-    struct rc_lookup lookup;
-
-    if (!request->leads || !rc_roll_read(request->entry, &roll) || !roll.addr.n ||
-        !rc_beside_file(".", RC_EXCHANGE, path, sizeof(path)).p)
-        return;
-    rc_lookup_ask(
-        path,
-        &(struct rc_lookup_question){ .addr = roll.addr, .nodes = roll.nodes, .node_rank = roll.node, .once = true },
-        LEADS_MS, answer);
-    /* a program that had to be ended has waited for name servers */
-    if (!rc_lookup_read(rc_str(answer), &lookup) || !lookup.leads.n)
-        lookup.leads = RC_STR(RC_LEADS_UNANSWERED);
-    rc_format(&arena, "leads=%pS\n", &lookup.leads);
-    rc_join(&arena);
-    write_via(request, &arena);
-    if (!arena.full)
-        add_lines(request, rc_str(text));
-}
-
 int exchange_node(void)
 {
     struct rc_request request;
@@ -280,10 +243,9 @@ int exchange_node(void)
 
     if (!rc_request_read(read_input(), &request))
         return exchange_fail("the request", "cannot be read");
-    add_leads(&request);
     add_inventory(&request);
     if (request.transport == RC_TRANSPORT_SRUN)
-        status = request_from_server(&request, &request.endpoint, request.seconds * 1000 + BEYOND_MS);
+        status = request_from_server(&request, &request.endpoint, meeting_milliseconds(&request));
     else
         status = request.root ? receive_all(&request) : find_and_request(&request);
     return fflush(stdout) == 0 ? status : 1;

@@ -7,6 +7,7 @@
  *   rollcall-exchange server SETTINGS       srun's server: where all nodes go (server.h; the settings: wire.h)
  *   rollcall-exchange store                 a store server, where srun has no rendezvous server (storeserver.c)
  *   rollcall-exchange inventory             what the node has; its part in the exchange asks for it
+ *   rollcall-exchange monitor               in a step: which signals it receives (monitor.c)
  *   rollcall-exchange lookup                where MASTER_ADDR leads to; the plugin asks for it
  *
  * A program of its own, so that nothing of it stays in slurmstepd, in srun or in
@@ -17,13 +18,17 @@
  * The token comes in the variable ROLLCALL_TOKEN. It prints what is wrong on
  * srun's standard error, once, and nothing else.
  */
+#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "effects/lookup.h"
@@ -31,7 +36,7 @@
 #include "rendezvous/wire.h"
 #include "system/node.h"
 
-enum { STATUS_USAGE = 2, SILENCE_SECONDS = 15, LINE_SIZE = 2048 };
+enum { STATUS_USAGE = 2, SILENCE_SECONDS = 15, LINE_SIZE = 2048, LAST_LINES_MS = 700 };
 
 static int usage(void)
 {
@@ -41,13 +46,66 @@ static int usage(void)
     return STATUS_USAGE;
 }
 
+/* Lines to standard error go through a pipe and a thread: srun's standard error may be a pipe that nobody reads, or a
+ * terminal that is stopped, and the nodes get their answers all the same. */
+static struct {
+    int in; /* standard error itself without a thread */
+    int out;
+    pthread_t thread;
+} printer = { .in = STDERR_FILENO };
+
+static void *print_lines(void *unused)
+{
+    char text[PIPE_BUF];
+    ssize_t n;
+
+    while ((n = read(printer.out, text, sizeof(text))) > 0)
+        for (ssize_t used = 0, more; used < n; used += more)
+            if ((more = write(STDERR_FILENO, text + used, (size_t)(n - used))) < 0)
+                break;
+    return unused;
+}
+
+static void start_printer(void)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return;
+    printer.out = ends[0];
+    if (fcntl(ends[1], F_SETFL, O_NONBLOCK) < 0 || pthread_create(&printer.thread, NULL, print_lines, NULL) != 0) {
+        close(ends[0]);
+        close(ends[1]);
+        return;
+    }
+    printer.in = ends[1];
+}
+
+/* srun waits a second for this process. */
+static void end_printer(void)
+{
+    struct timespec until;
+
+    if (printer.in == STDERR_FILENO)
+        return;
+    close(printer.in);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += LAST_LINES_MS * 1000000L;
+    if (until.tv_nsec >= 1000000000L) {
+        until.tv_nsec -= 1000000000L;
+        until.tv_sec++;
+    }
+    pthread_timedjoin_np(printer.thread, NULL, &until);
+}
+
 /* One call a line: srun's own lines go to the same terminal. */
 static void print_finding(enum rc_message_id id, const char *text)
 {
     char line[LINE_SIZE];
     struct rc_arena arena = { .base = line, .size = sizeof(line) };
+    const char *all = rc_message_line(&arena, rc_message_entry(id)->level, id, text);
 
-    fputs(rc_message_line(&arena, rc_message_entry(id)->level, id, text), stderr);
+    (void)!write(printer.in, all, strlen(all));
 }
 
 static struct rc_server *server;
@@ -100,13 +158,14 @@ static int serve_srun(const struct rc_server_settings *settings)
     close_from(RC_SERVER_LIFE + 1);
     /* standard error may be a pipe whose reader has gone */
     signal(SIGPIPE, SIG_IGN);
-    setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
+    start_printer();
     server = rc_server_create(RC_SERVER_LISTENER, RC_SERVER_LIFE, token);
     if (!server)
         return 1;
     rc_server_watch(server, settings, SILENCE_SECONDS, print_finding);
     rc = rc_server_run(server, settings->seconds, decide_and_say, &verdict);
     rc_server_destroy(server);
+    end_printer();
     return rc < 0;
 }
 
@@ -133,6 +192,10 @@ int main(int argc, char **argv)
         close_from(STDERR_FILENO + 1);
         signal(SIGPIPE, SIG_IGN);
         return exchange_start_store();
+    }
+    if (argc == 2 && strcmp(argv[1], RC_EXCHANGE_MONITOR) == 0) {
+        close_from(STDIN_FILENO + 1);
+        return exchange_monitor();
     }
     if (argc == 3 && strcmp(argv[1], RC_EXCHANGE_SERVER) == 0 && rc_server_settings_read(rc_str(argv[2]), &settings))
         return serve_srun(&settings);

@@ -8,19 +8,19 @@ load helper
 server='0123456789abcdef0123456789abcdef 1 42.0'
 
 @test "outside of every step: what to type" {
-    fails_with 2 'this is no task of a step; use rollcall check JOB' "$rollcall" check
+    fails_with 2 'this process is not a task of a Slurm step; type rollcall check JOB' "$rollcall" check
 }
 
 @test "of a job's tasks on this node, and of no other job's or step's" {
     env SLURM_JOB_ID=4243 SLURM_ROLLCALL_SERVER="${server/42.0/4243.0}" SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 sleep 60 3>&- &
     until grep -qz '^SLURM_JOB_ID=4243$' "/proc/$!/environ"; do sleep 0.05; done
-    fails_with 2 'no task of job 4242 on this node whose roll was called beside srun' \
+    fails_with 2 'job 4242 has no step on this node that was started with srun --ddp' \
         env SLURM_JOB_ID=4242 "$rollcall" check
     fails_with 2 'the rendezvous server of step 4243.0 does not answer: Connection refused' \
         env SLURM_JOB_ID=4243 "$rollcall" check
     # one step of the job
     fails_with 2 'the rendezvous server of step 4243.0 does not' env SLURM_JOB_ID=4243 "$rollcall" check .0
-    fails_with 2 'no task of job 4243 on this node whose roll' env SLURM_JOB_ID=4243 "$rollcall" check .1
+    fails_with 2 'job 4243 has no step on this node' env SLURM_JOB_ID=4243 "$rollcall" check .1
     kill $!
 }
 
@@ -32,7 +32,7 @@ server='0123456789abcdef0123456789abcdef 1 42.0'
 
 @test "what is no server is as good as none" {
     for wrong in '' x "${server/ 1 / 0 }" "${server/ 1 / 65536 }" "${server/0123/012}" "${server/abcdef/ABCDEF}" "${server% *}"; do
-        fails_with 2 'this is no task of a step' \
+        fails_with 2 'this process is not a task of a Slurm step' \
             env SLURM_ROLLCALL_SERVER="$wrong" SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 "$rollcall" check
     done
 }

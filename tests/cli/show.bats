@@ -347,7 +347,7 @@ tasks()
     more=()
     for rank in 0 2; do
         tasks $rank "$rollcall" show
-        grep -qx '1 of them is here; the others did not answer, or print their own' "$BATS_TEST_TMPDIR/$rank.out"
+        grep -qx '1 of 4 tasks answered; the others timed out, or are printed separately' "$BATS_TEST_TMPDIR/$rank.out"
         grep -qxE "$rank +[^ ]+ +$rank +$rank +[0-9,-]+ +192.0.2.1:[0-9]+ +ok" "$BATS_TEST_TMPDIR/$rank.out"
     done
     tasks 2 "$rollcall" show --long
@@ -391,25 +391,25 @@ END
 @test "doctor in a launch of several tasks: the worst report whole, what differs by rank, one verdict" {
     more=()
     tasks '0 1 2 3' sh -c '[ $SLURM_PROCID != 2 ] || export NCCL_SOCKET_IFNAME=ib; "$0" doctor || [ $? != 2 ]' "$rollcall"
-    sed -n '/^rank/p; /^error D204/p; /^not there/p; /^verdict/p' "$BATS_TEST_TMPDIR/0.out" > "$BATS_TEST_TMPDIR/said"
-    grep -vx 'not there: \(error D10.\|warning .*\)' "$BATS_TEST_TMPDIR/said" | sed 's/ [1-9] error.*/ errors/' |
+    sed -n '/^rank/p; /^error D204/p; /^missing here/p; /^verdict/p' "$BATS_TEST_TMPDIR/0.out" > "$BATS_TEST_TMPDIR/said"
+    grep -vx 'missing here: \(error D10.\|warning .*\)' "$BATS_TEST_TMPDIR/said" | sed 's/ [1-9] error.*/ errors/' |
         diff -u - <(printf '%s\n' "rank 2 on $(hostname):" 'error D204' "ranks 0-1,3 on $(hostname), what differs:" \
-            'not there: error D204' 'verdict   errors')
+            'missing here: error D204' 'verdict   errors')
 }
 
 @test "nodes that cannot meet: each prints its own, in turn, and says what would show all" {
     local node
     run -0 with "${agent_0[@]}" "$rollcall" show < /dev/null
-    [ "${lines[1]}" = "here is the one of $(hostname); each node prints its own: nodes meet, and one prints for all," ]
+    [ "${lines[1]}" = "1 task on $(hostname); each node prints a table of its tasks: for one table of all nodes" ]
     more=(SLURM_STEP_NUM_TASKS=8 SLURM_NTASKS=8 SLURM_STEP_NUM_NODES=2 SLURM_NNODES=2 'SLURM_STEP_TASKS_PER_NODE=4(x2)'
         'SLURM_STEP_NODELIST=192.0.2.[1-2]')
     for node in 0 1; do
         more+=(SLURM_NODEID=$node)
         [ $node = 0 ] || more+=(OFFSET=4)
         tasks '2 0 3 1' sh -c 'SLURM_PROCID=$((SLURM_PROCID + ${OFFSET:-0})) exec env "SLURM_GTIDS=$(seq -s, ${OFFSET:-0} $((${OFFSET:-0} + 3)))" "$0" show' "$rollcall"
-        grep -qx "here are the 4 of $(hostname); each node prints its own: nodes meet, and one prints for all," \
+        grep -qx "4 tasks on $(hostname); each node prints a table of its tasks: for one table of all nodes" \
             "$BATS_TEST_TMPDIR/0.out"
-        grep -qx 'with srun --mpi=pmix or srun --ddp (rollcall exec needs neither)' "$BATS_TEST_TMPDIR/0.out"
+        grep -qx 'use srun --mpi=pmix or srun --ddp (rollcall exec needs neither)' "$BATS_TEST_TMPDIR/0.out"
         [ "$(awk '/ ok$/ { print $1 }' "$BATS_TEST_TMPDIR/0.out" | paste -sd,)" = "$(seq -s, $((4 * node)) $((4 * node + 3)))" ]
     done
 }

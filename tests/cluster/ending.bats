@@ -97,8 +97,8 @@ raise RuntimeError("of rank 3")'
     nothing_remains
 }
 
-@test "a task of another component of the job ends the step as well" {
-    fails 60 srun --ddp -N1 -n2 -w n1 sh -c 'exec sleep 500' : --ddp -N1 -n2 -w n2 sh -c 'echo last words; exit 3'
+@test "srun A : B has no server: with -K a task of another component of the job ends the step" {
+    fails 60 srun -K --ddp -N1 -n2 -w n1 sh -c 'exec sleep 500' : -K --ddp -N1 -n2 -w n2 sh -c 'echo last words; exit 3'
     said '^last words$'
     said '^srun: error: n2: tasks? [-0-9,]+: Exited with exit code 3'
     nothing_remains

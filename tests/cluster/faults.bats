@@ -86,6 +86,8 @@ list it once where the launcher takes its hosts from"
 of one virtual machine: list each machine once, or reboot the copies"
 }
 
+started='Slurm started all tasks; another plugin works there before rollcall \(pyxis, say\), nothing gets through, or slurmd '
+started+='there has no rollcall \(see its log\) and tasks run without ranks'
 causes="a prolog still runs there, nothing gets through, or slurmd there has no rollcall \(see its log\) and tasks run \
 without ranks"
 
@@ -95,7 +97,7 @@ without ranks"
     for transport in $transports; do
         # n1 and n2 may begin some seconds apart
         step 30 "--ddp=exchange=$transport,deadline=12" -N3 -n3
-        said "warning RC601: nothing from n3 \(task 2\) within 12 s; $causes; deadline=SECONDS waits longer\$"
+        said "warning RC601: nothing from n3 \(task 2\) within the deadline of 12 s; $causes; deadline=SECONDS waits longer\$"
         said "warning RC611: the nodes could not speak to each other: it is of no use; the job goes on; n3 computes \
 MASTER_PORT, and its tasks are not checked; try exchange=pmix or exchange=srun, or say exchange=off\$"
         [ "$(grep -cE 'RC6(0[0-9]|1[0134])' "$err")" -eq 2 ] || explain "something else is said"
@@ -169,7 +171,7 @@ look="; see slurmd's log there: it must load rollcall.so"
     leave_out_plugin n2
     succeeds 60 srun --ddp=deadline=2 -w n[1-2] -n2 sh -c 'echo "rank ${RANK-none}"'
     [ "$(sort "$out")" = $'rank 0\nrank none' ]
-    lines "warning RC601: nothing from n2 \(task 1\) within 2 s; $causes; deadline=SECONDS waits longer" \
+    lines "warning RC601: nothing from n2 \(task 1\) within the deadline of 2 s; $causes; deadline=SECONDS waits longer" \
         "$ended n2; unless RC611 says otherwise, its tasks ran without ranks"
     nothing_remains
 }
@@ -178,10 +180,10 @@ look="; see slurmd's log there: it must load rollcall.so"
 @test "RC621: a step that goes on without ranks is told after 15 s, once, also where its deadline is longer" {
     leave_out_plugin n2
     attempt 60 srun --ddp -w n2 -n2 sleep 17
-    lines "warning RC621: nothing from n2 15 s after the step's start; $causes" \
+    lines "warning RC621: nothing from n2 1[5-9] s after $started" \
         "$ended n2; unless RC611 says otherwise, its tasks ran without ranks"
     attempt 60 srun --ddp=deadline=20 -w n[1-2] -n2 true
-    lines "warning RC621: nothing from n2 15 s after the first node; $causes" \
+    lines "warning RC621: nothing from n2 1[5-9] s after $started" \
         "$ended n2; unless RC611 says otherwise, its tasks ran without ranks"
     nothing_remains
 }
@@ -201,12 +203,11 @@ slow_prolog()
     local told=0
     slow_prolog 18
     attempt 60 srun --ddp -w n2 -n2 sh -c 'echo "rank $RANK"'
-    lines "warning RC621: nothing from n2 15 s after the step's start; $causes" \
-        "note RC623: every node of the step has called srun now, (1[5-9]|[2-5][0-9]) s after its start" || told=1
+    lines || told=1
     succeeded || told=1
     sed -i s/18/6/ "$shared/prolog"
     attempt 60 srun --ddp=deadline=2 -w n[1-2] -n2 sh -c 'echo "rank $RANK"'
-    lines "warning RC601: nothing from n2 \(task 1\) within 2 s; $causes; deadline=SECONDS waits longer" \
+    lines "warning RC601: nothing from n2 \(task 1\) within the deadline of 2 s; $causes; deadline=SECONDS waits longer" \
         "note RC623: every node of the step has called srun now, ([5-9]|[1-5][0-9]) s after its start" || told=1
     [ "$(sort "$out")" = $'rank 0\nrank 1' ] || told=1
     cp "$shared/slurm.conf" "$slurm_conf"

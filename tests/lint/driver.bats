@@ -131,10 +131,13 @@ inside_chroot()
     [ "$output" = 'setup: / is a chroot, in which no virtual nodes of a Slurm can be: use systemd-nspawn or a container' ]
     inside_chroot mounted need_nodes
     [ "$output" = 'setup: / is a chroot, in which no virtual nodes of a Slurm can be: use systemd-nspawn or a container' ]
-    inside_chroot furnished 'need_machine 1 && echo enough; need_machine 999999999'
+    inside_chroot furnished 'need_machine 1 && echo enough; unset PYTHON HOME PIP_FIND_LINKS PIP_EXTRA_INDEX_URL
+        PIP_INDEX_URL=x need_machine 999000000; need_machine 999000000'
     echo "$output"
     [ "${lines[0]}" = enough ]
-    [[ ${lines[1]} == 'setup: /tree has '*' MB of disk left, and 999999999 MB are needed' ]]
+    [[ ${lines[1]} == 'setup: /tree has '*' MB of disk left, and 999000000 MB are needed' ]]
+    # with CUDA
+    [[ ${lines[2]} == *' 999006800 MB are needed' ]]
     inside_chroot empty 'need_machine 1'
     [ "$output" = 'setup: there is no /proc or no /dev: mount them' ]
     # and all of it comes before anything is fetched
@@ -208,4 +211,13 @@ driver()
     kill -TERM -- "-$layer"
     wait "$layer" || true
     [ ! -e "${temporary%/slow}" ]
+}
+
+@test "tests/bare: settings of apt and pip -> the files and folders that they name" {
+    printf '%s\n' '[global]' 'cert = /etc/ssl/own.crt' 'find-links = /opt/wheels/' '# a comment: /opt/old' \
+        'extra-index-url = file:///opt/pypi/simple https://user:word@host/simple' > "$folder/pip.conf"
+    printf '%s\n' 'deb [signed-by=/usr/share/keyrings/own.gpg] file:/srv/debian bookworm main' \
+        'Acquire::https::CAInfo "/etc/ssl/apt.crt";' '// "/etc/ssl/none.crt"' > "$folder/apt.conf"
+    run -0 bash -c 'eval "$(sed -n "/^places()/,/^}/p" "$0/tests/bare")"; places "$@"' "$top" "$folder"/{pip,apt}.conf
+    expect_same $'/etc/ssl/apt.crt\n/etc/ssl/own.crt\n/opt/pypi\n/opt/wheels\n/srv/debian\n/usr/share/keyrings/own.gpg' "$output"
 }

@@ -244,14 +244,14 @@ UNIT_TEST(at_a_server_that_does_not_watch, "at a server that does not watch")
     server_close(&server);
 }
 
-#define CAUSES                                                                                                        \
-    "; a prolog still runs there, nothing gets through, or slurmd there has no rollcall (see its log) and tasks run " \
-    "without ranks\n"
+#define CAUSES                                                                                                 \
+    " s after Slurm started all tasks; another plugin works there before rollcall (pyxis, say), nothing gets " \
+    "through, or slurmd there has no rollcall (see its log) and tasks run without ranks\n"
 #define ENDED "RC621 the step has ended, and nothing came from "
 #define LOOK  "; see slurmd's log there: it must load rollcall.so\n"
 
 /* A character each second: the node of that number calls, `.` nobody does, `!` the missing ones are named elsewhere.
- * They are named after 3 s. */
+ * They are named after 3 s. Slurm has started all tasks at the beginning; with `-` there, at `+`. */
 static const struct {
     struct rc_str input;
     const char *hosts;
@@ -265,32 +265,26 @@ static const struct {
       "one does not, and the step ends soon" },
     { TEXT("."), "n[1-3]", 3, RC_ENDED_BADLY,
       ENDED "n[1-3]; unless another line says otherwise, their tasks ran without ranks" LOOK, "it ends badly" },
-    { TEXT("."), "n[1-3]", 3, RC_ENDED_SOMEHOW,
-      ENDED "n[1-3]; unless another line says otherwise, their tasks ran without ranks" LOOK, "nobody knows how" },
+    { TEXT("."), "n[1-3]", 3, RC_ENDED_SOMEHOW, "", "srun was killed: the tasks may not have begun" },
+    { TEXT("-......"), "n[1-3]", 3, RC_ENDED_UNSTARTED, "", "a prolog takes longer than that" },
+    { TEXT("-0.....+..1"), "n[1-2]", 2, RC_ENDED_WELL, "", "and the tasks call when it has ended" },
     { TEXT("."), "n[1-3]", 3, RC_ENDED_UNSTARTED, "", "not all tasks were started: their prolog may still run" },
     { TEXT("......."), "n[1-3]", 3, RC_ENDED_WELL,
-      "RC621 nothing from n[1-3] 3 s after the step's start" CAUSES ENDED
-      "n[1-3]; unless RC611 says otherwise, their tasks ran without ranks\n",
+      "RC621 nothing from n[1-3] 3" CAUSES ENDED "n[1-3]; unless RC611 says otherwise, their tasks ran without ranks\n",
       "nobody calls" },
-    { TEXT("..1......"), "n[1-3]", 3, RC_ENDED_UNSTARTED, "RC621 nothing from n[1,3] 3 s after the first node" CAUSES,
-      "one calls" },
+    { TEXT("..1......"), "n[1-3]", 3, RC_ENDED_UNSTARTED, "RC621 nothing from n[1,3] 5" CAUSES, "one calls" },
     { TEXT("......012..."), "n[1-3]", 3, RC_ENDED_WELL,
-      "RC621 nothing from n[1-3] 3 s after the step's start" CAUSES
-      "RC623 every node of the step has called srun now, 8 s after its start\n",
+      "RC621 nothing from n[1-3] 3" CAUSES "RC623 every node of the step has called srun now, 8 s after its start\n",
       "all are slow" },
     { TEXT(".....0....1"), "n[1-3]", 3, RC_ENDED_UNSTARTED,
-      "RC621 nothing from n[1-3] 3 s after the step's start" CAUSES
-      "RC621 nothing from n[2-3] 3 s after the first node" CAUSES,
-      "one is slower than another" },
+      "RC621 nothing from n[1-3] 3" CAUSES "RC621 nothing from n[2-3] 8" CAUSES, "one is slower than another" },
     { TEXT("0.!..."), "n[1-2]", 2, RC_ENDED_WELL,
       ENDED "n2; unless RC611 says otherwise, its tasks ran without ranks\n", "RC601 has named it" },
     { TEXT("0.!..1"), "n[1-2]", 2, RC_ENDED_WELL,
       "RC623 every node of the step has called srun now, 5 s after its start\n", "RC601 has named it, and it comes" },
-    { TEXT("0...."), "n1", 2, RC_ENDED_UNSTARTED, "RC621 nothing from node 1 3 s after the first node" CAUSES,
-      "names that are others'" },
-    { TEXT("0..2."), "", 4, RC_ENDED_UNSTARTED, "RC621 nothing from nodes 1,3 3 s after the first node" CAUSES,
-      "no names" },
-    { TEXT("00093"), "n[1-2]", 2, RC_ENDED_UNSTARTED, "RC621 nothing from n2 3 s after the first node" CAUSES,
+    { TEXT("0...."), "n1", 2, RC_ENDED_UNSTARTED, "RC621 nothing from node 1 3" CAUSES, "names that are others'" },
+    { TEXT("0..2."), "", 4, RC_ENDED_UNSTARTED, "RC621 nothing from nodes 1,3 3" CAUSES, "no names" },
+    { TEXT("00093"), "n[1-2]", 2, RC_ENDED_UNSTARTED, "RC621 nothing from n2 3" CAUSES,
       "one of them twice, and others" },
     { TEXT("......"), "", 0, RC_ENDED_WELL, "", "nobody is expected" },
 };
@@ -313,9 +307,13 @@ UNIT_ROWS(check_calls, "calls", calling)
     rc_copy(&said, RC_STR(""));
     rc_join(&said);
     assert_true(!row->nodes || rc_callers_expect(&callers, rc_str(row->hosts), row->nodes, 3, 0));
+    if (*row->input.p != '-')
+        rc_callers_start(&callers, 0);
     for (const char *call = row->input.p; call < row->input.p + row->input.n; call++, now += 1000) {
         if (*call >= '0')
             rc_callers_take(&callers, rc_str(rc_format(&arena, "more=1\nnode=%u\n", (uint32_t)(*call - '0'))), now);
+        else if (*call == '+')
+            rc_callers_start(&callers, now);
         else if (*call == '!')
             assert_false(rc_callers_name(&callers));
         assert_true(rc_callers_due(&callers) > now || now >= 3000);
@@ -334,7 +332,8 @@ UNIT_TEST(who_has_not_called, "a server that expects calls")
     struct server_child server = server_open((struct server_start){ .expected = 3 });
 
     server_answers(&server, RC_SERVER_GREETING "node=1\n", "");
-    server_says(&server, "RC621 nothing from n1 3 s after the first node; ");
+    assert_int_equal(write(server.life, &(const char){ RC_LIFE_STARTED }, 1), 1);
+    server_says(&server, "RC621 nothing from n1 3 s after Slurm started all tasks; ");
     assert_int_equal(write(server.life, "w", 1), 1);
     server_says(&server, ENDED "n1; unless RC611 says otherwise, its tasks ran without ranks\n");
     server_close(&server);
@@ -346,7 +345,6 @@ UNIT_TEST(srun_is_killed, "a server whose srun is killed")
 
     server_answers(&server, "question=roll\n", "");
     close(server.life);
-    server_says(&server, ENDED "n[1-2]; unless another line says otherwise, ");
     server.life = -1;
     server_close(&server);
 }

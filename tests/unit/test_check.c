@@ -21,9 +21,9 @@ void __sanitizer_cov_trace_pc(void)
 #define TWICE                                                                                                   \
     "every rank must be there once; start all tasks with one launcher, or unset RANK and SLURM_PROCID where a " \
     "script exports them"
-#define SILENT                                                                                                     \
-    "within 10 s; see what keeps them from starting, or from reaching the node of rank 0; deadline=SECONDS waits " \
-    "longer"
+#define SILENT                                                                                              \
+    "within the deadline of 10 s; see what keeps them from starting, or from reaching the node of rank 0; " \
+    "deadline=SECONDS waits longer"
 #define ON_NO_NODE "on no node; every rank must be there once; " ONE_LAUNCHER
 #define ALIKE      "; set it alike on all nodes, or on none"
 #define OWN_GPU    "; give each task a GPU of its own (Slurm: N tasks a node, srun --gpus-per-node=N)"

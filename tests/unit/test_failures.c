@@ -129,3 +129,24 @@ UNIT_TEST(of_the_longest, "at a server: the longest line that there is")
     server_says(&server, "RC711 the first exception came from rank 16777214 on 0000");
     server_close(&server);
 }
+
+/* A line of one node, at a server that expects n1 and n2. */
+static void report(struct server_child *server, enum rc_message_id id, uint32_t node, const char *line)
+{
+    UNIT_ARENA(text, 2048);
+
+    server_answers(server, rc_report_write(id, node, line, &text), "");
+}
+
+UNIT_TEST(nodes_report_alike, "lines of nodes that differ in numbers alone are one line")
+{
+    struct server_child server = server_open((struct server_start){ .expected = SERVER_GUARD });
+
+    report(&server, RC418, 0, "the resolver of n1 took 5 s");
+    report(&server, RC422, 1, "n2 cannot reach port 1");
+    report(&server, RC418, 1, "the resolver of n2 took 25 s");
+    report(&server, RC418, 1, "the resolver of n2 took 25 s");
+    server_says(&server, "RC418 the resolver of n1 took 5 s; the same on n2\n");
+    server_says(&server, "RC422 n2 cannot reach port 1\n");
+    server_close(&server);
+}

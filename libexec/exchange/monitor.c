@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* monitor.c - the process of a step that sees which signals the step receives (spank/ending.c).
+ *
+ * It starts with all signals blocked, as a child of slurmstepd in the step's container, and reads those that arrive.
+ * Standard input is a socket to slurmstepd: a packet for the first task that has failed on this node, answered with
+ * another one; its end is the end of the node's tasks. */
+#include "config.h"
+
+#include "exchange.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "rendezvous/client.h"
+#include "rendezvous/wire.h"
+
+enum { REQUEST_MS = 3000 };
+
+static void send_to_server(const struct rc_endpoint *server, const char *text)
+{
+    struct rc_reply reply;
+
+    if (rc_client_request(server, rc_str(text), REQUEST_MS, &reply, NULL) == 0)
+        free(reply.text);
+}
+
+/* Those that suspend and resume a step, or that come without a sender, ask no task to end. */
+static bool is_for_tasks(uint32_t number)
+{
+    static const uint32_t others[] = { SIGCHLD, SIGCONT, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH };
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        if (number == others[i])
+            return false;
+    return true;
+}
+
+static bool has_signal(int signals)
+{
+    struct signalfd_siginfo info;
+    bool found = false;
+
+    while (read(signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
+        found |= is_for_tasks(info.ssi_signo);
+    return found;
+}
+
+int exchange_monitor(void)
+{
+    struct rc_endpoint server;
+    bool signalled = false;
+    sigset_t all;
+    int signals;
+    char byte;
+
+    sigfillset(&all);
+    signals = signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (signals < 0 || !rc_endpoint_read(rc_str(getenv(RC_MONITOR_SERVER)), &server))
+        return 1;
+    for (;;) {
+        struct pollfd in[] = { { .fd = STDIN_FILENO, .events = POLLIN }, { .fd = signals, .events = POLLIN } };
+
+        if (poll(in, 2, -1) < 0)
+            return 1;
+        if (in[1].revents && has_signal(signals) && !signalled) {
+            signalled = true;
+            send_to_server(&server, RC_SERVER_SIGNALLED);
+        }
+        if (!in[0].revents)
+            continue;
+        if (recv(STDIN_FILENO, &byte, 1, 0) != 1)
+            return 0;
+        if (!signalled)
+            send_to_server(&server, RC_SERVER_FAILED);
+        send(STDIN_FILENO, &byte, 1, MSG_NOSIGNAL);
+    }
+}
