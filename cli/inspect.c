@@ -53,7 +53,7 @@ static void resolve_process(struct inspection *inspection, const char *const *ar
     };
     if (inspection->input.this_node) {
         cli_resolve(context, &inspection->here, &inspection->result);
-        if (inspection->result.master.wish)
+        if (rc_lookup_is_needed(&inspection->result))
             rc_lookup_settle(context, &inspection->result, "nothing would be set");
     } else {
         context->here = &inspection->input.here;

@@ -143,6 +143,7 @@ static void meet_nodes(struct meeting *m, struct rc_str ranks, uint16_t port, co
     struct rc_request request = {
         .transport = RC_TRANSPORT_PMIX,
         .root = cli_fact(m->result, RC_NODE_RANK) == 0,
+        .leads = rc_session_compares_leads(&m->context->options, m->result),
         .seconds = seconds,
         /* tasks start late where a script does something else first; that stops a job only if its user said so */
         .check = m->context->options.check == RC_CHECK_UNSET ? RC_CHECK_WARN : m->context->options.check,

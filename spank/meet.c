@@ -158,6 +158,7 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_request request = {
         .root = result->facts.field[RC_NODE_RANK].value == 0,
+        .leads = rc_session_compares_leads(&context->options, result),
         .seconds = rc_options_deadline(&context->options),
         .check = rc_options_check(&context->options),
         .same = rc_options_same(&context->options),

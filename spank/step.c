@@ -283,7 +283,7 @@ static const struct rc_lookup *look_up(const struct rc_result *found, char *answ
 
     if (!*answer) {
         rc_spank_outside_enter();
-        rc_lookup_ask(rc_spank_program(RC_EXCHANGE), &question, answer);
+        rc_lookup_ask(rc_spank_program(RC_EXCHANGE), &question, RC_LOOKUP_MS, answer);
         rc_spank_outside_leave();
     }
     rc_lookup_read(rc_str(answer), &lookup);

@@ -8,7 +8,6 @@
 #include "cli/inspect.h"
 #include "console/output.h"
 #include "doctor.h"
-#include "effects/lookup.h"
 
 struct arguments {
     struct doctor_request request;
@@ -81,8 +80,6 @@ static int look_around(struct arguments *a)
 
     a->inspection = &inspection;
     cli_inspect_own(&inspection);
-    if (rc_lookup_is_needed(result))
-        rc_lookup_settle(&inspection.context, &inspection.result, "nothing would be set");
     /* first, because the doctors of the other nodes run now */
     doctor_reachability(findings, result);
     doctor_step(findings, result);

@@ -119,14 +119,15 @@ static void check_own_name(struct findings *findings, const struct rc_result *re
         loopback += rc_netaddr_is_loopback(&addresses.list[i]);
         own += has_address(list, count, &addresses.list[i]);
     }
-    if (error && rc_resolver_denies(error))
-        doctor_findings_add(findings, FINDING_D203, NULL, 0, NULL, "this node's name, %s, does not resolve here", name);
-    else if (!error && addresses.count > 0 && loopback == addresses.count)
+    if (error)
+        doctor_findings_add(findings, FINDING_D203, NULL, 0, NULL, "this node's name, %s, does not resolve here%s",
+                            name, rc_resolver_denies(error) ? "" : ": no name server answers");
+    else if (addresses.count > 0 && loopback == addresses.count)
         doctor_findings_add(findings, FINDING_D202, "/etc/hosts", 0, NULL, "this node's name, %s, leads to %s here",
                             name, rc_netaddr_text(&addresses.list[0], text));
     /* a login node may share its name with others; a full list may lack some interfaces */
-    else if (!error && addresses.count > 0 && own + loopback == 0 && result->launcher &&
-             has_address(list, count, NULL) && count < RC_INTERFACES_MAX)
+    else if (addresses.count > 0 && own + loopback == 0 && result->launcher && has_address(list, count, NULL) &&
+             count < RC_INTERFACES_MAX)
         doctor_findings_add(findings, FINDING_D210, NULL, 0, NULL,
                             "this node's name, %s, leads to %s, which is no address of it", name,
                             rc_netaddr_text(&addresses.list[0], text));

@@ -9,8 +9,6 @@
 #include "system/node.h"
 #include "system/program.h"
 
-enum { DEADLINE_MS = 25000 };
-
 static const struct rc_row question_rows[] = {
     RC_ROW_TEXT(struct rc_lookup_question, addr, RC_LOOKUP_TEXT),
     RC_ROW_TEXT(struct rc_lookup_question, source, RC_LOOKUP_TEXT),
@@ -21,6 +19,7 @@ static const struct rc_row question_rows[] = {
     RC_ROW_CHOICE(struct rc_lookup_question, kind, "interface|network|suffix|given"),
     RC_ROW_CHOICE(struct rc_lookup_question, given, "user|stamp"),
     RC_ROW_FLAG(struct rc_lookup_question, certain, "yes|no"),
+    RC_ROW_FLAG(struct rc_lookup_question, once, "yes|no"),
     RC_ROW_NUMBER(struct rc_lookup_question, node_rank, 0, RC_UNKNOWN),
     RC_ROW_NUMBER(struct rc_lookup_question, nodes, 0, RC_UNKNOWN),
     RC_ROW_NUMBER(struct rc_lookup_question, port, 0, UINT16_MAX),
@@ -35,6 +34,7 @@ static const struct rc_row rows[] = {
     RC_ROW_TEXT(struct rc_lookup, addr, RC_NETADDR_TEXT),
     RC_ROW_TEXT(struct rc_lookup, interface, RC_INTERFACE_SIZE),
     RC_ROW_TEXT(struct rc_lookup, strange, RC_NETADDR_TEXT),
+    RC_ROW_TEXT(struct rc_lookup, leads, RC_LOOKUP_TEXT),
     RC_ROW_TEXT(struct rc_lookup, unreached, RC_LOOKUP_TEXT),
     RC_ROW_FLAG(struct rc_lookup, elsewhere, "yes|no"),
     RC_ROW_FLAG(struct rc_lookup, unstarted, "yes|no"),
@@ -86,7 +86,8 @@ bool rc_lookup_read(struct rc_str answer, struct rc_lookup *lookup)
     return rc_pairs_read(answer, '\n', &rc_lookup_form, lookup) && lookup->state != RC_LOOKUP_SAME;
 }
 
-void rc_lookup_ask(const char *path, const struct rc_lookup_question *asked, char answer[RC_LOOKUP_SIZE])
+void rc_lookup_ask(const char *path, const struct rc_lookup_question *asked, uint32_t milliseconds,
+                   char answer[RC_LOOKUP_SIZE])
 {
     static const char *const nothing[] = { NULL };
     char text[RC_LOOKUP_SIZE];
@@ -97,7 +98,7 @@ void rc_lookup_ask(const char *path, const struct rc_lookup_question *asked, cha
         .argument = RC_LOOKUP_ARGUMENT,
         .env = nothing,
         .input = rc_str(rc_pairs_write(&rc_lookup_question_form, asked, &arena)),
-        .milliseconds = DEADLINE_MS,
+        .milliseconds = milliseconds,
     };
     struct rc_lookup lookup;
     int status;
@@ -107,7 +108,7 @@ void rc_lookup_ask(const char *path, const struct rc_lookup_question *asked, cha
         return;
     lookup = (struct rc_lookup){
         .unstarted = n == -ETIMEDOUT && !rc_str_starts(rc_str(answer), RC_LOOKUP_BEGUN),
-        .seconds = n == -ETIMEDOUT ? DEADLINE_MS / 1000 : 0,
+        .seconds = n == -ETIMEDOUT ? milliseconds / 1000 : 0,
     };
     /* a name may stay a name, which torch will look up */
     if (rc_lookup_needs_address(asked)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "effects/lookup.h"
 
-#include <netdb.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,13 +36,17 @@ static struct rc_str interface_towards(struct search *s, const struct rc_netaddr
 }
 
 /* This node cannot resolve the name. */
-static void refuse_unknown(struct search *s)
+static void refuse_unknown(struct search *s, int error)
 {
     const struct rc_lookup_question *asked = s->asked;
+    bool is_denied = rc_resolver_denies(error);
 
-    rc_say(&s->wrong, RC408,
-           "%s cannot resolve MASTER_ADDR %pS (%pS); %pS; have that name put into DNS or /etc/hosts, or %s", s->node,
-           &asked->addr, &asked->source, &asked->outcome,
+    rc_say(&s->wrong, is_denied ? RC408 : RC424,
+           is_denied
+               ? "%s cannot resolve MASTER_ADDR %pS (%pS); %pS; have that name put into DNS or /etc/hosts, or %s"
+               : "%s cannot resolve MASTER_ADDR %pS (%pS), because no name server answers; %pS; repair DNS there, "
+                 "put that name into /etc/hosts, set MASTER_ADDR to an address of rank 0's node, or %s",
+           s->node, &asked->addr, &asked->source, &asked->outcome,
            asked->wish.p                        ? "choose another addr="
            : asked->given == RC_GIVEN_BY_LAUNCH ? "choose an address that all nodes know with addr="
                                                 : "unset it");
@@ -117,12 +121,44 @@ static void check_addresses(struct search *s, const struct rc_addresses *address
     }
 }
 
+/* A resolver that cannot answer now may be asked again: a name server that starts anew is back within seconds, and torch
+ * asks again, too. */
+enum { PATIENCE_MS = 3000, PAUSE_MS = 500 };
+
+static int ask_resolver(struct search *s, const char *name)
+{
+    int64_t deadline = rc_milliseconds() + PATIENCE_MS;
+    int error;
+
+    while ((error = rc_resolver_ask(name, &s->at)) != 0 && !rc_resolver_denies(error) && !s->asked->once &&
+           s->asked->nodes != 1 && rc_milliseconds() + PAUSE_MS < deadline)
+        poll(NULL, 0, PAUSE_MS);
+    return error;
+}
+
+/* Where a name leads to, for the other nodes. */
+static struct rc_str write_leads(struct search *s, int error)
+{
+    const char *text = rc_resolver_denies(error) ? RC_LEADS_UNKNOWN : RC_LEADS_UNANSWERED;
+
+    for (unsigned i = 0; !error && i < s->at.count; i++) {
+        struct rc_str address = address_text(s, &s->at.list[i]);
+        const char *longer = i ? rc_format(s->arena, "%s,%pS", text, &address) : address.p;
+
+        if (strlen(longer) > RC_LEADS_MAX)
+            break;
+        text = longer;
+    }
+    return rc_str(text);
+}
+
 /* Of a MASTER_ADDR that stays as it is: a name, or an address to be reached. */
 static void find_name(struct search *s)
 {
     struct rc_netaddr address;
-    int error = rc_resolver_ask(rc_copy(s->arena, s->asked->addr), &s->at);
+    int error = ask_resolver(s, rc_copy(s->arena, s->asked->addr));
 
+    s->found->leads = write_leads(s, error);
     if (rc_netaddr_read(s->asked->addr, &address))
         return;
     if (error == 0) {
@@ -130,12 +166,10 @@ static void find_name(struct search *s)
         check_addresses(s, &s->at);
         if (s->asked->wish.p)
             s->found->interface = interface_towards(s, &s->at.list[0]);
-    } else if (!rc_resolver_denies(error)) {
-        return;
     } else if (s->asked->nodes == 1) {
         s->found->addr = RC_STR("127.0.0.1");
     } else {
-        refuse_unknown(s);
+        refuse_unknown(s, error);
     }
 }
 
@@ -261,14 +295,13 @@ static void find_in_network(struct search *s)
     }
     for (unsigned i = 0; i < known.count; i++)
         add_word(found, address_text(s, &known.list[i]).p);
-    if (known.count == 0 && rc_resolver_denies(error))
-        refuse_unknown(s);
+    if (known.count == 0)
+        refuse_unknown(s, error);
     else
         rc_say(&s->wrong, RC410,
                "addr=%pS fits no address of rank 0's node: %s resolves %s to %s; %pS; choose another network or "
                "interface, or a suffix of node names (addr=-ib)",
-               &asked->wish, s->node, tried,
-               known.count ? found : rc_format(s->arena, "none (%s)", gai_strerror(error)), &asked->outcome);
+               &asked->wish, s->node, tried, found, &asked->outcome);
 }
 
 /* A name server that does not answer costs 5 s at least, unless resolv.conf says otherwise. */

@@ -34,6 +34,7 @@ struct rc_lookup_question {
     struct rc_str node;    /* this node's name for Slurm; absent elsewhere */
     struct rc_str outcome; /* for the line of an error, what comes of it: "nothing is set" */
     bool certain;          /* the launcher is certain of the address */
+    bool once;             /* a resolver without an answer is not asked again */
     uint32_t node_rank;
     uint32_t nodes;
     uint32_t port; /* of RANK 0's node, to be reached from here; 0: none */
@@ -46,6 +47,7 @@ struct rc_lookup {
     struct rc_str addr;      /* of FOUND; absent: master.addr stays */
     struct rc_str interface; /* of FOUND; absent: not known */
     struct rc_str strange;   /* of a name: an address that RANK 0's node has not; absent: none */
+    struct rc_str leads;     /* what a name leads to, as an entry of the roll has it (roll.h); absent: not looked up */
     struct rc_str unreached; /* RANK 0's address whose port cannot be reached, and why; absent: it can, or may */
     bool elsewhere;          /* of a name: all that it leads to is surely another node's */
     bool unstarted;          /* rollcall-exchange has not begun within `seconds` */
@@ -63,8 +65,8 @@ static inline bool rc_lookup_needs_address(const struct rc_lookup_question *aske
 
 struct rc_lookup_question rc_lookup_question_of(const struct rc_result *result, const char *outcome);
 
-/* Looks it up. What it finds is text of the arena, RC_LOOKUP_SIZE bytes, or of the question. A resolver that has no
- * answer now (EAI_AGAIN) is an error only where an address is needed. */
+/* Looks it up. What it finds is text of the arena, RC_LOOKUP_SIZE bytes, or of the question. If no name server answers
+ * (EAI_AGAIN), it asks again for some seconds, unless asked->once. */
 void rc_lookup_find(const struct rc_lookup_question *asked, struct rc_lookup *lookup, struct rc_arena *arena);
 
 /* For slurmstepd's forked child, which may not load what a resolver needs: has the rollcall-exchange at `path` look it
@@ -74,7 +76,9 @@ void rc_lookup_find(const struct rc_lookup_question *asked, struct rc_lookup *lo
 /* Its first line, before the resolver is asked. */
 #define RC_LOOKUP_BEGUN "begun=1\n"
 
-void rc_lookup_ask(const char *path, const struct rc_lookup_question *asked, char answer[RC_LOOKUP_SIZE]);
+void rc_lookup_ask(const char *path, const struct rc_lookup_question *asked, uint32_t milliseconds,
+                   char answer[RC_LOOKUP_SIZE]);
+enum { RC_LOOKUP_MS = 25000 };
 
 /* Slices of the answer. False, with RC_LOOKUP_SAME, for one that says nothing. */
 bool rc_lookup_read(struct rc_str answer, struct rc_lookup *lookup);

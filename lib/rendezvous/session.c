@@ -49,6 +49,7 @@ static const struct rc_row rows[] = {
     RC_ROW_CHOICE(struct rc_request, transport, "pmix|srun"),
     RC_ROW_OWN("endpoint", take_endpoint, put_endpoint),
     RC_ROW_NUMBER(struct rc_request, root, 0, 1),
+    RC_ROW_NUMBER(struct rc_request, leads, 0, 1),
     RC_ROW_NUMBER(struct rc_request, seconds, 1, SECONDS_MAX),
     RC_ROW_CHOICE(struct rc_request, check, rc_words_check),
     RC_ROW_CHOICE(struct rc_request, same, rc_words_check),
@@ -111,6 +112,16 @@ bool rc_session_asks_order(const struct rc_options *options, const struct rc_res
     return options->order == RC_ORDER_TOPOLOGY && result->identity.field[RC_NNODES] > 1;
 }
 
+bool rc_session_compares_leads(const struct rc_options *options, const struct rc_result *result)
+{
+    const struct rc_master *master = &result->master;
+    bool is_given = options->addr && options->addr_kind == RC_ADDRESS_GIVEN;
+
+    return master->addr && !master->wish && !is_given && result->identity.field[RC_NNODES] > 1 &&
+           !rc_session_asks_order(options, result) &&
+           (master->addr_given == RC_GIVEN_BY_USER || (master->todo & RC_MASTER_LOOKUP));
+}
+
 bool rc_session_hold(const struct rc_options *options, struct rc_result *result, const struct rc_rank0 *hooks,
                      int *held)
 {
@@ -122,8 +133,9 @@ bool rc_session_hold(const struct rc_options *options, struct rc_result *result,
         master->todo |= RC_MASTER_HOLD;
     if (!(master->todo & RC_MASTER_HOLD))
         return true;
-    /* the other nodes are told, who cannot see it; what addr= makes of a name is not known yet */
-    if (master->addr_given == RC_GIVEN_BY_USER && !rc_rank0_verify(result, hooks))
+    /* verify it now: the other nodes cannot. addr= has not been resolved yet */
+    if (master->addr_given == RC_GIVEN_BY_USER && !rc_session_compares_leads(options, result) &&
+        !rc_rank0_verify(result, hooks))
         return false;
     if (is_free && !options->port_first)
         master->port = 0;
@@ -173,6 +185,7 @@ void rc_outcome_read(struct rc_str text, uint32_t node, struct rc_answer *answer
         outcome->how = answer->stop ? RC_STOPPED : RC_MET;
         outcome->port = (uint16_t)answer->port;
         copy_text(answer->own, outcome->own, sizeof(outcome->own));
+        copy_text(answer->addr, outcome->addr, sizeof(outcome->addr));
     }
 }
 
@@ -187,6 +200,7 @@ void rc_outcome_take(struct rc_str bytes, struct rc_outcome *outcome)
     memcpy(&taken, bytes.p, sizeof(taken));
     taken.first[sizeof(taken.first) - 1] = taken.unordered[sizeof(taken.unordered) - 1] = '\0';
     taken.own[sizeof(taken.own) - 1] = taken.why[sizeof(taken.why) - 1] = '\0';
+    taken.addr[sizeof(taken.addr) - 1] = '\0';
     *outcome = taken;
 }
 
@@ -333,6 +347,10 @@ bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *
                       &node, outcome->why, &node);
     context->told.port = outcome->how == RC_MET ? outcome->port : 0;
     context->told.own = outcome->own[0] ? outcome->own : NULL;
+    if (outcome->addr[0]) {
+        copy_text(rc_str(outcome->addr), context->told.addr, sizeof(context->told.addr));
+        context->told.addr_source = "an address of rank 0's node, to which its name does not lead everywhere";
+    }
     context->told.unordered = outcome->unordered[0] ? outcome->unordered : NULL;
     context->told.order = (struct rc_ordered){
         .place = outcome->place,

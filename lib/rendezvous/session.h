@@ -22,6 +22,7 @@ struct rc_request {
     enum rc_transport transport;
     struct rc_endpoint endpoint; /* of srun's server; with PMIx the nodes find it there */
     uint32_t root;               /* 1: this is the node of RANK 0; or 0 */
+    uint32_t leads;              /* 1: the entry is to have what MASTER_ADDR leads to; or 0 */
     uint32_t seconds;            /* deadline */
     enum rc_check check;         /* what an error in the roll call does */
     enum rc_check same; /* what a node does that is not like the others; off: it does not even say what it has */
@@ -52,17 +53,22 @@ struct rc_outcome {
     uint16_t port; /* of RC_MET; 0: none that all know of */
     bool ordered;  /* the nodes have another order than the launcher's: the next three say so */
     uint32_t place;
-    uint32_t before;     /* tasks on the nodes before this one */
-    char first[256];     /* the first node */
-    char unordered[256]; /* why an order that was asked for is not told */
-    char own[256];       /* addresses of RANK 0's node */
-    char why[256];       /* of RC_MISSED and RC_LOST */
+    uint32_t before;            /* tasks on the nodes before this one */
+    char first[256];            /* the first node */
+    char unordered[256];        /* why an order that was asked for is not told */
+    char own[256];              /* addresses of RANK 0's node */
+    char addr[RC_NETADDR_TEXT]; /* one of them, for MASTER_ADDR on all nodes; empty: each keeps the one that it has */
+    char why[256];              /* of RC_MISSED and RC_LOST */
 };
 
 void rc_outcome_miss(struct rc_outcome *outcome, const char *why);
 
 /* Whether the nodes ask for their order: each holds a port then, and the first of them keeps it. */
 bool rc_session_asks_order(const struct rc_options *options, const struct rc_result *result);
+
+/* Whether the nodes compare what MASTER_ADDR leads to, and take another address if it does not lead to RANK 0's node
+ * from all of them: not for addr=, which is a wish, nor if the order of the nodes is still to come. */
+bool rc_session_compares_leads(const struct rc_options *options, const struct rc_result *result);
 
 /* Holds the master port, where RANK 0 is this process, or may be: the user's or Slurm's
  * where there is one, one of port=, else a free one that the kernel

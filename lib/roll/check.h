@@ -27,6 +27,7 @@ struct rc_roll_known {
     uint32_t deadline;   /* in seconds; 0: none */
     unsigned item_lines; /* findings of what nodes have: the gravest so many, and one for the others */
     struct rc_str srun;  /* where a server of this release is; absent: on a node */
+    bool whole;          /* the roll has all nodes, and all of them hear the answer: they may take another address */
     bool releases_alone; /* only what makes a computed port necessary: nodes that speak another version of the wire */
 };
 
@@ -39,5 +40,9 @@ enum { RC_ITEM_LINES = 5 };
  * without memory or room in the arena. Takes O(n log n) for entries of n ranges in all. Thread safe. */
 bool rc_roll_check(const struct rc_roll *rolls, size_t count, const struct rc_roll_known *known,
                    struct rc_messages *findings, struct rc_blame *blame, struct rc_arena *arena);
+
+/* The address of RANK 0's node that all take for MASTER_ADDR, because it does not lead there from some node (RC423):
+ * the one that most nodes know by name, else that by which the node reaches srun. Absent if all keep MASTER_ADDR. */
+struct rc_str rc_roll_address(const struct rc_roll *rolls, size_t count);
 
 bool rc_roll_found(const struct rc_messages *findings, enum rc_message_id id);

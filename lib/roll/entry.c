@@ -159,6 +159,19 @@ static struct rc_str list_hosts(const struct rc_env *env)
     return hosts.n <= RC_ROLL_HOSTS_MAX ? hosts : RC_ABSENT;
 }
 
+/* The order in which others try them: loopback's interface may have addresses that are routed (an anycast, a VIP), but
+ * not before those of a network card; IPv4 first. Returns RANKS for an address that others cannot use. */
+enum { RANKS = 4 };
+
+static unsigned address_rank(const struct rc_interface *interface)
+{
+    bool is_card = interface->is_up && strcmp(interface->name, "lo") != 0;
+
+    if (rc_netaddr_is_loopback(&interface->address))
+        return RANKS;
+    return (is_card ? 0U : 2U) + (interface->address.size == RC_IPV4_BYTES ? 0U : 1U);
+}
+
 const char *rc_entry_addresses(unsigned most, const char *between, struct rc_arena *arena)
 {
     struct rc_interface list[RC_INTERFACES_MAX];
@@ -167,13 +180,11 @@ const char *rc_entry_addresses(unsigned most, const char *between, struct rc_are
     char address[RC_NETADDR_TEXT];
     const char *before = "";
 
-    for (unsigned i = 0; i < 2 * count && most > 0; i++) {
-        const struct rc_netaddr *own = &list[i % count].address;
-
-        if (own->size != (i < count ? RC_IPV4_BYTES : RC_IPV6_BYTES) || rc_netaddr_is_loopback(own))
+    for (unsigned i = 0; i < RANKS * count && most > 0; i++) {
+        if (address_rank(&list[i % count]) != i / count)
             continue;
         rc_join(arena);
-        rc_format(arena, "%s%s", before, rc_netaddr_text(own, address));
+        rc_format(arena, "%s%s", before, rc_netaddr_text(&list[i % count].address, address));
         before = between;
         most--;
     }
@@ -213,7 +224,7 @@ const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, 
         .world = facts->field[RC_WORLD_SIZE].value,
         .tasks = fold_ranks(tasks, &own),
         .addr = rc_str(result->master.addr),
-        .own = port ? list_addresses(&own) : RC_ABSENT,
+        .own = port || (result->master.todo & RC_MASTER_HOLD) ? list_addresses(&own) : RC_ABSENT,
         .hosts = list_hosts(&result->env),
         .port = port,
         .dead = asks_order ? RC_ABSENT : rc_str(failed),

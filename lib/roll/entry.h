@@ -12,8 +12,8 @@
 const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, uint16_t port, const char *failed,
                            bool asks_order, struct rc_arena *arena);
 
-/* The addresses by which others may reach this node, IPv4 first, because few nodes have IPv6 alone: the first `most` of
- * them, with `between` between two. The text is in the arena. */
+/* The addresses by which others may reach this node, the likeliest first: the first `most` of them, with `between`
+ * between two. The text is in the arena. */
 const char *rc_entry_addresses(unsigned most, const char *between, struct rc_arena *arena);
 
 /* Which GPUs the tasks of a node are going to use, as far as that is known (resolve/gpus.c).

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/netaddr.h"
 #include "base/pairs.h"
 
 static const struct rc_item_row item_rows[] = {
@@ -184,6 +185,8 @@ static const struct rc_row rows[] = {
     RC_ROW_TEXT(struct rc_roll, busy, RC_ROLL_TEXT_MAX),
     RC_ROW_TEXT(struct rc_roll, hosts, RC_ROLL_HOSTS_MAX),
     RC_ROW_TEXT(struct rc_roll, own, RC_ROLL_TEXT_MAX),
+    RC_ROW_TEXT(struct rc_roll, via, RC_ROLL_TEXT_MAX),
+    RC_ROW_TEXT(struct rc_roll, leads, RC_ROLL_TEXT_MAX),
     RC_ROW_NUMBER(struct rc_roll, port, 1, UINT16_MAX),
     RC_ROW_FLAG(struct rc_roll, foreign, "1"),
     RC_ROW_MANY("user", take_user, put_users),
@@ -299,6 +302,7 @@ static const struct rc_row answer_rows[] = {
     RC_ROW_TEXT(struct rc_answer, first, RC_FINDING_MAX),
     RC_ROW_TEXT(struct rc_answer, unordered, RC_FINDING_MAX),
     RC_ROW_TEXT(struct rc_answer, own, RC_FINDING_MAX),
+    RC_ROW_TEXT(struct rc_answer, addr, RC_NETADDR_TEXT - 1),
     RC_ROW_MANY("finding", take_finding, put_findings),
 };
 

@@ -18,7 +18,9 @@
  *   tasks=0-3            the ranks on it
  *   addr=n1              MASTER_ADDR as it found it
  *   port=24512           the port that it holds, of the node of RANK 0 alone; with order=topology of each node
- *   own=10.0.0.1,fd00::1 all addresses of a node with a port; not where they are long
+ *   own=10.0.0.1,fd00::1 all addresses of the node of RANK 0; not where they are long
+ *   via=10.0.0.1         of these the one by which it reaches srun
+ *   leads=10.0.0.1       what MASTER_ADDR leads to here: addresses, or why to none (net.h)
  *   dead=RC405           its tasks are not going to start; it says why itself
  *   place=top.s1 n3      with order=topology: where it is in the network (netorder.h)
  *   busy=RC405           likewise: it cannot hold the port, and must not be the node of RANK 0
@@ -41,6 +43,7 @@
  *   first=n3             the first of them
  *   unordered=TEXT       likewise: why the nodes stay in the launcher's order
  *   own=10.0.0.1,fd00::1 addresses of the node of RANK 0, all of them
+ *   addr=10.0.0.1        one of them, for MASTER_ADDR on all nodes; none: each keeps the one that it has
  *   said=1               the findings have been printed
  *   finding=RC601 text   for the one that prints them; RC_FINDINGS_MAX of them
  */
@@ -96,7 +99,7 @@ struct rc_roll_gpu {
 };
 
 /* Slices of the text that it was read from, or of its caller's. Absent
- * values may be: version, launcher, mode, boot, addr, own, dead, visible, place, busy, hosts, absent, item. */
+ * values may be: version, launcher, mode, boot, addr, own, via, leads, dead, visible, place, busy, hosts, absent, item. */
 struct rc_roll {
     struct rc_str version;
     struct rc_str scope;
@@ -110,6 +113,8 @@ struct rc_roll {
     struct rc_str tasks; /* ranges in ascending order: "0-3,8" */
     struct rc_str addr;
     struct rc_str own;
+    struct rc_str via;
+    struct rc_str leads;
     struct rc_str dead;
     struct rc_str visible;
     struct rc_str place;
@@ -160,6 +165,7 @@ struct rc_answer {
     struct rc_str first;
     struct rc_str unordered;
     struct rc_str own;
+    struct rc_str addr;
     struct rc_messages findings;
 };
 

@@ -16,6 +16,7 @@
 #include "rendezvous/session.h"
 #include "rendezvous/wire.h"
 #include "roll/entry.h"
+#include "system/net.h"
 #include "system/node.h"
 #include "system/program.h"
 
@@ -62,6 +63,9 @@ enum { BEYOND_MS = 1500, LINE_SIZE = 8192 };
 
 /* For files of devices, of which one may not answer. Most nodes take some milliseconds. */
 enum { INVENTORY_MS = 300 };
+
+/* Name servers that take longer are as good as none: the tasks would resolve the name again and again. */
+enum { LEADS_MS = 3000 };
 
 int exchange_fail(const char *what, const char *why)
 {
@@ -195,38 +199,18 @@ int exchange_lookup(void)
     return answer && fputs(answer, stdout) >= 0 && fflush(stdout) == 0 ? 0 : 1;
 }
 
-/* Lines of what the node has; "" where nobody knows in time: such a node is compared with none. */
-static const char *ask_inventory(char *text, size_t size)
-{
-    char path[PATH_MAX];
-    struct rc_program program = {
-        .path = path,
-        .argument = EXCHANGE_INVENTORY,
-        .env = (const char *const *)environ,
-        .milliseconds = INVENTORY_MS,
-    };
-    int status;
-
-    if (!rc_beside_file(".", RC_EXCHANGE, path, sizeof(path)).p || rc_program_run(&program, text, size, &status) < 0 ||
-        !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return "";
-    return text;
-}
-
-/* Adds what the node has to its entry, as many lines of it as there is room for. */
-static void add_inventory(struct rc_request *request)
+/* Adds as many whole lines to the entry as there is room for. */
+static void add_lines(struct rc_request *request, struct rc_str lines)
 {
     static char text[RC_ROLL_SIZE];
-    char lines[RC_INVENTORY_SIZE + 1];
-    struct rc_str rest;
 
-    if (request->same == RC_CHECK_UNSET || request->same == RC_CHECK_OFF || request->entry.n > sizeof(text))
+    if (request->entry.n > sizeof(text))
         return;
-    memcpy(text, request->entry.p, request->entry.n);
+    if (request->entry.p != text)
+        memcpy(text, request->entry.p, request->entry.n);
     request->entry.p = text;
-    rest = rc_str(ask_inventory(lines, sizeof(lines)));
-    while (rest.n > 0) {
-        struct rc_str line = rc_str_split(rest, '\n', &rest);
+    while (lines.n > 0) {
+        struct rc_str line = rc_str_split(lines, '\n', &lines);
 
         if (request->entry.n + line.n + 1 > sizeof(text))
             return;
@@ -236,6 +220,69 @@ static void add_inventory(struct rc_request *request)
     }
 }
 
+/* Adds what the node has; nothing where nobody knows in time: such a node is compared with none. */
+static void add_inventory(struct rc_request *request)
+{
+    char path[PATH_MAX];
+    char lines[RC_INVENTORY_SIZE + 1];
+    struct rc_program program = {
+        .path = path,
+        .argument = EXCHANGE_INVENTORY,
+        .env = (const char *const *)environ,
+        .milliseconds = INVENTORY_MS,
+    };
+    int status;
+
+    if (request->same == RC_CHECK_UNSET || request->same == RC_CHECK_OFF)
+        return;
+    if (rc_beside_file(".", RC_EXCHANGE, path, sizeof(path)).p &&
+        rc_program_run(&program, lines, sizeof(lines), &status) >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        add_lines(request, rc_str(lines));
+}
+
+/* The address by which this node reaches srun, as a line of the entry; "" if it is not known. */
+static const char *write_via(const struct rc_request *request, struct rc_arena *arena)
+{
+    struct rc_str rest = request->transport == RC_TRANSPORT_SRUN && request->root ? request->endpoint.hosts : RC_ABSENT;
+    struct rc_netaddr server, source;
+    char text[RC_NETADDR_TEXT];
+
+    while (rest.p)
+        if (rc_netaddr_read(rc_str_split(rest, ' ', &rest), &server) && !rc_netaddr_is_loopback(&server) &&
+            rc_source_towards(&server, &source))
+            return rc_format(arena, "via=%s\n", rc_netaddr_text(&source, text));
+    return "";
+}
+
+/* Adds what MASTER_ADDR leads to here, so that all nodes can take another address if it leads one of them astray. */
+static void add_leads(struct rc_request *request)
+{
+    char path[PATH_MAX];
+    char answer[RC_LOOKUP_SIZE];
+    char text[2 * RC_LEADS_MAX];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_roll roll;
+    struct rc_lookup lookup;
+
+    if (!request->leads || !rc_roll_read(request->entry, &roll) || !roll.addr.n ||
+        !rc_beside_file(".", RC_EXCHANGE, path, sizeof(path)).p)
+        return;
+    rc_lookup_ask(
+        path,
+        &(struct rc_lookup_question){ .addr = roll.addr, .nodes = roll.nodes, .node_rank = roll.node, .once = true },
+        LEADS_MS, answer);
+    /* a program that had to be ended has waited for name servers */
+    if (!rc_lookup_read(rc_str(answer), &lookup) || lookup.unstarted)
+        return;
+    if (!lookup.leads.n)
+        lookup.leads = RC_STR(RC_LEADS_UNANSWERED);
+    rc_format(&arena, "leads=%pS\n", &lookup.leads);
+    rc_join(&arena);
+    write_via(request, &arena);
+    if (!arena.full)
+        add_lines(request, rc_str(text));
+}
+
 int exchange_node(void)
 {
     struct rc_request request;
@@ -243,6 +290,7 @@ int exchange_node(void)
 
     if (!rc_request_read(read_input(), &request))
         return exchange_fail("the request", "cannot be read");
+    add_leads(&request);
     add_inventory(&request);
     if (request.transport == RC_TRANSPORT_SRUN)
         status = request_from_server(&request, &request.endpoint, meeting_milliseconds(&request));

@@ -69,25 +69,26 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
     struct rc_verdict *verdict = more;
     struct rc_answer *answer = &verdict->answer;
     struct rc_arena arena = { .base = verdict->text, .size = sizeof(verdict->text) };
+    const struct sum sum = add_up(rolls, count);
+    /* a task without an entry has asked no server, and computes its port */
+    bool whole = complete && sum.tasks >= sum.world && !sum.has_deaf;
     const struct rc_roll_known known = { .deadline = verdict->seconds,
                                          .item_lines = RC_ITEM_LINES,
                                          .srun = verdict->srun,
+                                         .whole = whole,
                                          .releases_alone = verdict->check == RC_CHECK_OFF };
-    const struct sum sum = add_up(rolls, count);
     const struct rc_roll *first = sum.holder;
     struct rc_answer others;
 
     if (!rc_roll_check(rolls, count, &known, &answer->findings, NULL, &arena))
         rc_message_add(&answer->findings, RC611, "the nodes could not be compared: out of memory; the tasks start");
-    /* a task without an entry has asked no server, and computes its port */
-    complete = complete && sum.tasks >= sum.world && !sum.has_deaf;
     if (sum.asks_order) {
         uint32_t node = 0;
 
         if (sum.has_deaf)
             answer->unordered = RC_STR("not all nodes can be told of it");
         else
-            node = find_order(answer, rolls, count, complete, &arena);
+            node = find_order(answer, rolls, count, whole, &arena);
         first = NULL;
         for (size_t i = 0; i < count && !first; i++)
             first = rolls[i].node == node ? &rolls[i] : NULL;
@@ -97,8 +98,9 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
                    (verdict->check == RC_CHECK_STRICT && answer->findings.count > 0) ||
                    (verdict->same == RC_CHECK_STOP && rc_roll_found(&answer->findings, RC622));
     /* a launch that is not complete does without: a node that has not answered will not hear of it */
-    answer->port = complete && first ? first->port : 0;
-    answer->own = complete && first ? first->own : RC_ABSENT;
+    answer->port = whole && first ? first->port : 0;
+    answer->own = whole && first ? first->own : RC_ABSENT;
+    answer->addr = whole ? rc_roll_address(rolls, count) : RC_ABSENT;
     others = *answer;
     others.findings.count = 0;
     others.said = answer->findings.count > 0;

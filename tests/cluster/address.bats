@@ -89,22 +89,6 @@ setup()
     told '10.77.0.2 eth0 =eth0 eth0'
 }
 
-@test "the name of rank 0's node at 127.0.1.1: right on its own node, an error on another" {
-    sed 's/^10.77.0.2 .*/127.0.1.1 n1.cluster.test n1/' "$BATS_FILE_TMPDIR/hosts" > "$shared/hosts.loopback"
-    on n1 mount --bind "$shared/hosts.loopback" /etc/hosts
-    attempt 30 srun --ddp -N2 -n4 -c2 sh -c "$told"
-    no_hosts n1
-    told 'n1.cluster.test - - -'
-    silent
-    on n2 mount --bind "$shared/hosts.loopback" /etc/hosts
-    attempt 30 srun --ddp -N2 -n4 -c2 sh -c "$told"
-    no_hosts n2
-    failed
-    said "error RC416: n2 resolves MASTER_ADDR n1\\.cluster\\.test \\(.*\\) to itself, 127\\.0\\.1\\.1; nothing was set; \
-take that name out of 127\\.0\\.1\\.1's line in its /etc/hosts, or choose another address with addr= \\(rollcall explain RC416\\)\$"
-    [ "$(grep -c RC416 "$err")" -eq 1 ] || explain "not one line"
-}
-
 # leads NODE ADDRESS: there n1's name leads to that address.
 leads()
 {
@@ -112,26 +96,111 @@ leads()
     on "$1" mount --bind "$shared/hosts.$1" /etc/hosts
 }
 
-# bats test_tags=series
-@test "RANK 0's name that leads to another machine: to the node's own, from RANK 0's own, to a third" {
-    leads n2 10.77.0.3
-    attempt 60 srun --ddp -N2 -n2 "$whoami"
-    no_hosts n2
-    failed
-    said 'error RC416: n2 resolves MASTER_ADDR n1\.cluster\.test \(.*\) to itself, 10\.77\.0\.3; nothing was set; '
-    leads n1 10.77.0.3
-    attempt 60 srun --ddp -N2 -n2 "$whoami"
+# agrees 'WHERE': all tasks were told rank 0's own address, and one line names those that the name leads elsewhere
+agrees()
+{
+    told '10.77.0.2 - - -'
+    said "warning RC423: MASTER_ADDR ${name:-n1\\.cluster\\.test} does not lead to rank 0's node, but to $1; all tasks use 10\\.77\\.0\\.2, "
+    [ "$(grep -c 'rollcall:' "$err")" -eq 1 ] || explain "not one line"
+}
+
+@test "rank 0's name: 127.0.1.1 on its own node -> the name; on another node -> rank 0's address for all" {
+    leads n1 127.0.1.1
+    attempt 30 srun --ddp -N2 -n4 -c2 sh -c "$told"
     no_hosts n1
-    failed
-    said "error RC420: rank 0's node n1 resolves MASTER_ADDR n1\\.cluster\\.test \\(.*\\) to 10\\.77\\.0\\.3, which it does not have; nothing was set; "
+    told 'n1.cluster.test - - -'
+    silent
+    leads n2 127.0.1.1
+    attempt 30 srun --ddp -N2 -n4 -c2 sh -c "$told"
+    no_hosts n2
+    agrees "'127\\.0\\.1\\.1' for tasks 2-3 on n2"
+}
+
+# bats test_tags=series
+@test "rank 0's name: another machine, from the node itself, from rank 0's, a third one -> rank 0's address for all" {
+    leads n2 10.77.0.3
+    attempt 60 srun --ddp -N2 -n4 -c2 sh -c "$told"
+    no_hosts n2
+    agrees "'10\\.77\\.0\\.3' for tasks 2-3 on n2"
+    leads n1 10.77.0.3
+    attempt 60 srun --ddp -N2 -n4 -c2 sh -c "$told"
+    no_hosts n1
+    agrees "'10\\.77\\.0\\.3' for tasks 0-1 on n1"
     leads n2 10.77.0.4
+    attempt 60 srun --ddp -N2 -n2 python "$programs/torchrun_train.py"
+    no_hosts n2
+    everybody ranks world=2 nodes=2
+    said "RC423: .* '10\\.77\\.0\\.4' for task 1 on n2; all tasks use 10\\.77\\.0\\.2, "
+    # one of two addresses is enough
+    hosts n2 '10.77.0.4 n1.cluster.test'
     attempt 60 srun --ddp -N2 -n2 "$whoami"
     no_hosts n2
     everybody whoami world=2 nodes=2
-    said "warning RC421: n2 resolves MASTER_ADDR n1\\.cluster\\.test \\(.*\\) to 10\\.77\\.0\\.4, but rank 0's node has 10\\.77\\.0\\.2"
-    # one of two addresses is enough
-    answers 'whoami world=2 nodes=2' 60 srun --ddp -N2 -n2 "$whoami"
-    unsaid 'RC4(16|20|21)'
+    unsaid 'RC4'
+}
+
+# bats test_tags=series
+@test "rank 0's name: one node does not know it, no node does -> rank 0's address for all; MASTER_ADDR of nobody too" {
+    local nodes name
+    sed -i '/ n1.cluster.test /d' "$BATS_FILE_TMPDIR/hosts"
+    for nodes in 'n2' 'n1 n2'; do
+        for node in $nodes; do
+            hosts "$node"
+        done
+        attempt 60 srun --ddp -N2 -n4 -c2 sh -c "$told"
+        no_hosts $nodes
+        agrees "'no such name' for tasks $([ "$nodes" = n2 ] && echo 2-3 on n2 || echo '0-3 on n\[1-2\]')"
+    done
+    for name in oldhost 10.77.0.99; do
+        attempt 60 env MASTER_ADDR="$name" srun --ddp -N2 -n4 -c2 sh -c "$told"
+        agrees ".* for tasks 0-3 on n\[1-2\]"
+    done
+}
+
+# bats test_tags=series
+@test "rank 0's name: no name server answers -> rank 0's address trains; without an exchange one error, show and doctor" {
+    local node
+    sed -i '/ n1.cluster.test /d' "$BATS_FILE_TMPDIR/hosts"
+    echo 'hosts: files dns' > "$shared/nsswitch.conf"
+    echo 'nameserver 10.79.0.53' > "$shared/resolv.conf"
+    for node in n1 n2; do
+        hosts "$node"
+        on "$node" mount --bind "$shared/nsswitch.conf" /etc/nsswitch.conf
+        on "$node" mount --bind "$shared/resolv.conf" "$(on "$node" readlink -f /etc/resolv.conf)"
+    done
+    attempt 60 srun --ddp -N2 -n4 -c2 sh -c "$told"
+    cp "$out" "$BATS_TEST_TMPDIR/met.out"
+    cp "$err" "$BATS_TEST_TMPDIR/met.err"
+    attempt 60 srun --ddp=exchange=off -K0 -N2 -n2 sh -c "$told"
+    cp "$err" "$BATS_TEST_TMPDIR/alone.err"
+    attempt 60 srun --mpi=none -N2 -n2 sh -c 'rollcall show; rollcall doctor'
+    for node in n1 n2; do
+        on "$node" umount /etc/nsswitch.conf
+        on "$node" umount "$(on "$node" readlink -f /etc/resolv.conf)"
+        no_hosts "$node"
+    done
+    [ "$(grep -c 'error RC424' "$out")" -ge 2 ] || explain "not an error of show and one of doctor"
+    [ "$(grep -c 'error RC424: n[12] cannot resolve MASTER_ADDR n1.cluster.test (.*), because no name server answers; ' \
+        "$BATS_TEST_TMPDIR/alone.err")" -eq 2 ] || explain "$(cat "$BATS_TEST_TMPDIR/alone.err")"
+    cp "$BATS_TEST_TMPDIR/met.out" "$out"
+    cp "$BATS_TEST_TMPDIR/met.err" "$err"
+    status=0
+    agrees "'nothing, as no name server answers' for tasks 0-3 on n\[1-2\]"
+}
+
+# bats test_tags=series
+@test "rank 0's name without an exchange: to the node's own, from rank 0's own to another -> one error" {
+    leads n2 10.77.0.3
+    attempt 60 srun --ddp=exchange=off -K0 -N2 -n2 "$whoami"
+    no_hosts n2
+    failed
+    said 'error RC416: n2 resolves MASTER_ADDR n1\.cluster\.test \(.*\) to itself, 10\.77\.0\.3; nothing was set; '
+    [ "$(grep -c RC416 "$err")" -eq 1 ] || explain "not one line"
+    leads n1 10.77.0.3
+    attempt 60 srun --ddp=exchange=off -K0 -N2 -n2 "$whoami"
+    no_hosts n1
+    failed
+    said "error RC420: rank 0's node n1 resolves MASTER_ADDR n1\\.cluster\\.test \\(.*\\) to 10\\.77\\.0\\.3, which it does not have; nothing was set; "
 }
 
 # srun ends the step with the first of its tasks that fails, and prints nothing that comes later.
@@ -141,23 +210,11 @@ leads()
     sed -i '/ n1.cluster.test /d' "$BATS_FILE_TMPDIR/hosts"
     hosts n2
     for _ in {1..40}; do
-        fails 60 srun --ddp --kill-on-bad-exit=1 -N2 -n2 sleep 60
+        fails 60 srun --ddp=exchange=off --kill-on-bad-exit=1 -N2 -n2 sleep 60
         [ "$(grep -c 'RC408: n2 cannot resolve' "$err")" -ne 1 ] || heard=$((heard + 1))
     done
     no_hosts n2
     [ "$heard" -eq 40 ] || explain "in $heard runs"
-}
-
-@test "a name that one node alone does not know: its tasks end, and say so in one line" {
-    sed -i '/ n1.cluster.test /d' "$BATS_FILE_TMPDIR/hosts"
-    hosts n2
-    # -K0: n2's would end n1's before they have told anything
-    attempt 60 srun --ddp -K0 -N2 -n4 -c2 sh -c "$told"
-    no_hosts n2
-    failed
-    said 'RC408: n2 cannot resolve MASTER_ADDR n1\.cluster\.test'
-    [ "$(grep -c RC408 "$err")" -eq 1 ] || explain "not one line"
-    [ "$(grep -c '^TOLD' "$out")" -eq 2 ] || explain "not n1's two tasks"
 }
 
 @test "addr= of an interface that is not there names those that are" {

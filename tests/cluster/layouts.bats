@@ -72,13 +72,17 @@ layout()
     everybody whoami world=4 nodes=2
 }
 
-@test "MASTER_ADDR of nobody in the step ends it, that of another launcher is replaced" {
+@test "MASTER_ADDR of nobody in the step: replaced if the nodes meet, else an error; that of another launcher is replaced" {
     local how gone=10.77.0.99
-    fails 30 env MASTER_ADDR=oldhost srun --ddp -K0 -N2 -n2 "$whoami"
+    for how in oldhost "$gone"; do
+        identifies 30 env MASTER_ADDR="$how" srun --ddp -N2 -n4 -c2 "$whoami"
+        said "warning RC423: MASTER_ADDR $how does not lead to rank 0's node, but to .* for tasks 0-3 on n\\[1-2\\]; all tasks use 10\\.77\\.0\\.2, "
+    done
+    fails 30 env MASTER_ADDR=oldhost srun --ddp=exchange=off -K0 -N2 -n2 "$whoami"
     said 'RC408: n1 cannot resolve MASTER_ADDR oldhost '
     said 'RC408: n2 cannot resolve MASTER_ADDR oldhost '
     unsaid RC621
-    for how in "srun --ddp -N2 -n2" "srun -K -N2 -n2 rollcall exec --"; do
+    for how in "srun --ddp=exchange=off -N2 -n2" "srun -K -N2 -n2 rollcall exec --ddp=exchange=off --"; do
         fails 30 env MASTER_ADDR="$gone" $how sh -c 'sleep 20 && echo STARTED'
         said "RC407: this is rank 0, but MASTER_ADDR $gone .*; unset it"
         ! grep -q STARTED "$out" || explain "$how: a task has started"

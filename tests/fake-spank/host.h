@@ -41,7 +41,8 @@ struct scenario {
     struct words missing; /* items that spank_get_item does not have */
     struct words skip;    /* callbacks that are not called */
     struct words hosts;   /* of the nodes */
-    struct words names;   /* "n1=192.0.2.1": what the resolver knows; it has no answer without any */
+    struct words
+        names; /* "n1=192.0.2.1": what the resolver knows; without any 127.0.0.1; "silent": no name server answers */
     struct node node[NODES_MAX];
     uint32_t nodes;
     uint32_t total_tasks;   /* S_JOB_TOTAL_TASK_COUNT */

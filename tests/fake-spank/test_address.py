@@ -44,10 +44,13 @@ def test_several_nodes_on_one_machine_may_meet_at_loopback(host):
     assert addresses(played) == ["n1"] * 6 and played.lines() == []
 
 
-def test_a_resolver_without_an_answer_is_no_error(host):
-    played = host.step(EVEN, ["worker"])
-    assert lookups(played) == ["n1", "n1"]
-    assert addresses(played) == ["n1"] * 6 and played.lines() == []
+def test_no_name_server_answers_one_error_a_node(host):
+    played = host.step(EVEN, ["worker"], extra=names("silent"))
+    assert set(lookups(played)) == {"n1"} and len(lookups(played)) > 2
+    assert [task.exit for task in played.all_tasks] == [1] * 6
+    assert len(played.lines()) == 2
+    for line in played.lines():
+        assert line.startswith("rollcall: error RC424: ") and "because no name server answers; nothing was set" in line
 
 
 def test_a_slow_resolver_is_named_once_a_node(host):

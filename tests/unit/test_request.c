@@ -121,9 +121,9 @@ UNIT_TEST(check_no_room, "a request without room")
         .check = RC_CHECK_WARN,
         .entry = RC_STR("roll=1\n"),
     };
-    UNIT_ARENA(arena, 60);
+    UNIT_ARENA(arena, 72);
 
     assert_non_null(rc_request_write(&request, &arena));
-    arena = (struct rc_arena){ .base = arena.base, .size = 50 };
+    arena = (struct rc_arena){ .base = arena.base, .size = 60 };
     assert_null(rc_request_write(&request, &arena));
 }

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* checkaddr.c - RC423: does MASTER_ADDR lead to RANK 0's node from each node, and which address of it all take if not. */
+#include "roll/check.h"
+
+#include "base/netaddr.h"
+#include "roll/checking.h"
+#include "system/net.h"
+
+/* The node of RANK 0, if it has listed its addresses. */
+static const struct rc_roll *find_root(const struct rc_roll *rolls, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rolls[i].node == 0)
+            return rolls[i].own.p && !rolls[i].place.p ? &rolls[i] : NULL;
+    return NULL;
+}
+
+static bool next_address(struct rc_str *list, struct rc_netaddr *address)
+{
+    while (list->p)
+        if (rc_netaddr_read(rc_str_split(*list, ',', list), address))
+            return true;
+    return false;
+}
+
+static bool has_address(struct rc_str list, const struct rc_netaddr *wanted)
+{
+    struct rc_netaddr address;
+
+    while (next_address(&list, &address))
+        if (rc_netaddr_compare(&address, wanted) == 0)
+            return true;
+    return false;
+}
+
+/* Loopback leads there on the machine itself. A node that has not looked counts as right. */
+static bool leads_there(const struct rc_roll *root, const struct rc_roll *roll)
+{
+    bool is_same = rc_str_eq(root->host, roll->host);
+    struct rc_str rest = roll->leads;
+    struct rc_netaddr address;
+
+    if (!roll->leads.p)
+        return true;
+    while (next_address(&rest, &address))
+        if (rc_netaddr_is_loopback(&address) ? is_same : has_address(root->own, &address))
+            return true;
+    return false;
+}
+
+/* The address that most nodes know by name, else the one by which RANK 0's node reaches srun: the network of the slurmds,
+ * which connect to each other. */
+static struct rc_str choose_address(const struct rc_roll *root, const struct rc_roll *rolls, size_t count)
+{
+    struct rc_str rest = root->own;
+    struct rc_str best = RC_ABSENT;
+    size_t most = 0;
+
+    while (rest.p) {
+        struct rc_str text = rc_str_split(rest, ',', &rest);
+        struct rc_netaddr address;
+        size_t votes = 0;
+
+        if (!rc_netaddr_read(text, &address))
+            continue;
+        for (size_t i = 0; i < count; i++)
+            votes += has_address(rolls[i].leads, &address);
+        votes = 2 * votes + rc_str_eq(text, root->via);
+        if (!best.p || votes > most) {
+            best = text;
+            most = votes;
+        }
+    }
+    return best;
+}
+
+struct rc_str rc_roll_address(const struct rc_roll *rolls, size_t count)
+{
+    const struct rc_roll *root = find_root(rolls, count);
+
+    for (size_t i = 0; root && i < count; i++)
+        if (!leads_there(root, &rolls[i]))
+            return choose_address(root, rolls, count);
+    return RC_ABSENT;
+}
+
+void rc_check_address(struct rc_checking *check)
+{
+    const struct rc_roll *root = find_root(check->rolls, check->all);
+    struct rc_str address = rc_roll_address(check->rolls, check->all);
+    struct rc_group shown[RC_GROUPS_SHOWN];
+    struct rc_namer *namer = &check->namer;
+    size_t groups;
+    size_t count = 0;
+
+    if (!address.p)
+        return;
+    for (size_t i = 0; i < check->all; i++)
+        if (!leads_there(root, &check->rolls[i]))
+            check->part[count++] = (struct rc_member){ &check->rolls[i], check->rolls[i].leads, 0 };
+    groups = rc_group_find(check->part, count, shown);
+    rc_checking_add(
+        check, RC423,
+        "MASTER_ADDR %pS does not lead to rank 0's node, but to %s; all tasks use %pS, an address of that "
+        "node; correct DNS or /etc/hosts, unset MASTER_ADDR where a script exports it, or choose with addr=",
+        &root->addr, rc_name_groups(namer, shown, groups, false), &address);
+}
