@@ -103,9 +103,9 @@ void rc_spank_ending_begin(const struct rc_options *options, const struct rc_env
     struct rc_endpoint endpoint;
     struct rc_str step;
 
-    if (options->mode == RC_MODE_ALONE || rc_command_goes_on(command) || !is_open(MONITOR) ||
-        !rc_endpoint_of_srun(env, &endpoint, &step, &arena) || !rc_endpoint_is_own_step(env, step) ||
-        !rc_once_begin(line.started))
+    if (options->mode == RC_MODE_ALONE || rc_command_goes_on(command) || rc_env_get(env, RC_NO_MONITOR).n ||
+        !is_open(MONITOR) || !rc_endpoint_of_srun(env, &endpoint, &step, &arena) ||
+        !rc_endpoint_is_own_step(env, step) || !rc_once_begin(line.started))
         return;
     start_monitor(&endpoint);
     rc_once_done(line.started);

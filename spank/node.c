@@ -73,8 +73,12 @@ bool rc_once_wait(struct rc_once *once, unsigned milliseconds)
     int state;
 
     while ((state = atomic_load(&once->state)) != DONE && (left = deadline - rc_milliseconds()) > 0 &&
-           !has_lost_doer(once))
+           !has_lost_doer(once)) {
+        int64_t before = rc_milliseconds();
+
         sleep_while(once, state, left < LOOK_MS ? left : LOOK_MS);
+        deadline = rc_deadline_resume(deadline, before, LOOK_MS);
+    }
     return atomic_load(&once->state) == DONE;
 }
 

@@ -166,6 +166,12 @@ static bool is_async(const char *word)
     return !strncmp(word, "--as", 4) && !strncmp(word, "--async", strlen(word));
 }
 
+/* --wait-for-children or short for it, of 26.05. */
+static bool waits_for_children(const char *word)
+{
+    return !strncmp(word, "--wait-", 7);
+}
+
 /* srun --async leaves the step to slurmstepd: local_user_init is never called, and nobody is left beside whom a server
  * could run (26.05 src/srun/srun.c, src/stepmgr/stepmgr.c). srun has read its options: getopt's optind is the place of
  * the user's command. */
@@ -415,6 +421,7 @@ void rc_spank_srun_begin(spank_t spank)
     bool asked = rc_spank_asked_here(&options) && rc_spank_is_step_of_tasks(spank) &&
                  rc_spank_number(spank, S_JOB_ID, &step.job_id) && rc_spank_number(spank, S_JOB_STEPID, &step.step_id);
 
+    hand_on(RC_NO_MONITOR, is_on_command_line(waits_for_children, optind) ? "1" : "");
     hand_on(RC_WISH, asked && wish ? wish : "");
     if (asked)
         begin_step(spank, step, &options);

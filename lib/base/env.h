@@ -85,5 +85,9 @@ unsigned rc_env_place(const struct rc_env *env, struct rc_str name, unsigned bel
  * which Slurm itself tells them. Names that begin with SLURM_ pass through --export=NONE. */
 #define RC_SERVER "SLURM_ROLLCALL_SERVER"
 
+/* Set by the plugin in srun --wait-for-children (26.05): the step lasts until its container is empty, and the monitor
+ * (spank/ending.c) would be waited for. */
+#define RC_NO_MONITOR "SLURM_ROLLCALL_NO_MONITOR"
+
 /* The value of ROLLCALL in srun, for slurmstepd: srun --export=NONE hands on only names that begin with SLURM_. */
 #define RC_WISH "SLURM_ROLLCALL_WISH"

@@ -374,8 +374,7 @@ static void speak_at_end(struct rc_server *server)
         return;
     while ((text = rc_reports_say(&server->reports, &server->callers, INT64_MAX, &id, &arena)))
         server->say(id, text);
-    if (read(server->connections.life, &ending, 1) < 0)
-        ending = RC_ENDED_SOMEHOW;
+    (void)!read(server->connections.life, &ending, 1);
     /* a step that was ended from outside may have ended before its tasks began */
     text = server->signalled ? NULL : rc_callers_end(&server->callers, (enum rc_ending)ending, &arena);
     if (text)
@@ -407,21 +406,17 @@ static bool serve_round(struct rc_server *server, int64_t deadline)
 }
 
 /* A connection that was not read yet may be a late node: closing it would end that node's tasks. */
-static bool has_callers(const struct rc_server *server)
+static bool has_callers(const struct rc_connections *connections)
 {
-    const struct rc_connections *connections = &server->connections;
-
     return connections->authenticated.first || connections->pending.first || connections->sent_away > 0;
 }
 
 static int64_t find_deadline(const struct rc_server *server, uint32_t seconds)
 {
     int64_t each = seconds * INT64_C(1000);
-    int64_t most = server->first + RC_MEETING_MOST * each;
+    int64_t most = server->first < 0 ? INT64_MAX : server->first + RC_MEETING_MOST * each;
 
-    if (server->first < 0)
-        return INT64_MAX;
-    return server->last + each < most ? server->last + each : most;
+    return server->first < 0 || server->last + each > most ? most : server->last + each;
 }
 
 int rc_server_run(struct rc_server *server, uint32_t seconds, rc_server_decide *decide, void *more)
@@ -431,20 +426,25 @@ int rc_server_run(struct rc_server *server, uint32_t seconds, rc_server_decide *
     bool waits;
     int rc;
 
-    /* entries that came while this process was suspended count, whatever the clock says */
+    /* entries that came while this process was suspended count, and that time does not */
     for (size_t count = 0; !is_complete(server) && (server->count > count || rc_milliseconds() < deadline);) {
+        int64_t until = find_deadline(server, seconds), late;
+
         count = server->count;
-        if (!serve_round(server, find_deadline(server, seconds)))
+        if (!serve_round(server, until))
             return 0;
+        late = rc_deadline_resume(0, until, 0);
+        server->first += server->first < 0 ? 0 : late;
+        server->last += late;
         deadline = find_deadline(server, seconds);
     }
-    rc = answer_all(server, decide, more);
-    if (rc < 0)
+    if ((rc = answer_all(server, decide, more)) < 0)
         return rc;
     deadline = stays ? INT64_MAX : rc_milliseconds() + FAREWELL_MS;
     /* the last round is for one who has come meanwhile */
     do
-        waits = stays || has_callers(server);
-    while (serve_round(server, waits ? deadline : 0) && (waits || has_callers(server)) && rc_milliseconds() < deadline);
+        waits = stays || has_callers(&server->connections);
+    while (serve_round(server, waits ? deadline : 0) && (waits || has_callers(&server->connections)) &&
+           rc_milliseconds() < deadline);
     return 0;
 }

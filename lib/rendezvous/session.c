@@ -266,9 +266,18 @@ static void fail_to_run(const struct rc_request *request, const char *why, struc
  * ENDING_MS is not ended: only its rollcall-exchange was. */
 static bool outlives_signal(int number)
 {
+    sigset_t set, pending;
+
     if (number != SIGTERM && number != SIGINT && number != SIGKILL)
         return false;
     poll(NULL, 0, ENDING_MS);
+    /* slurmstepd's child blocks signals until it starts the program */
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    if (sigpending(&pending) == 0 && sigismember(&pending, number)) {
+        signal(number, SIG_DFL);
+        sigprocmask(SIG_UNBLOCK, &set, NULL);
+    }
     return true;
 }
 

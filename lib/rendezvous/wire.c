@@ -26,11 +26,13 @@ int rc_wire_wait(int fd, short events, int64_t deadline)
     /* what came while this process was suspended counts, whatever the clock says */
     for (;;) {
         int left = rc_milliseconds_left(deadline);
+        int64_t before = rc_milliseconds();
 
         if (poll(&one, 1, left) > 0)
             return 0;
         if (left <= 0)
             return -ETIMEDOUT;
+        deadline = rc_deadline_resume(deadline, before, left);
     }
 }
 

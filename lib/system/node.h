@@ -85,4 +85,13 @@ static inline int rc_milliseconds_left(int64_t deadline)
 
     return n < 0 ? 0 : n > 60000 ? 60000 : (int)n;
 }
+
+/* Returns the deadline, later by the time for which this process was suspended since `before`, when it began to wait
+ * for that many milliseconds. */
+static inline int64_t rc_deadline_resume(int64_t deadline, int64_t before, int64_t milliseconds)
+{
+    int64_t late = rc_milliseconds() - before - milliseconds;
+
+    return late > 1000 && deadline < INT64_MAX - late ? deadline + late : deadline;
+}
 #endif

@@ -282,19 +282,22 @@ static bool has_ended(pid_t child)
 }
 
 /* Reads all that the child writes before the deadline. Its own children may keep the pipe
- * open: once it has ended, what is there is all. What was written while this process was suspended counts as well. */
+ * open: once it has ended, what is there is all. The time for which both were suspended does not count. */
 static ssize_t read_until(int fd, pid_t child, int64_t deadline, char *output, size_t size)
 {
     size_t used = 0;
 
     for (;;) {
         struct pollfd in = { .fd = fd, .events = POLLIN };
-        int64_t left = deadline - rc_milliseconds();
+        int64_t before = rc_milliseconds();
+        int64_t left = deadline - before;
         bool ended = has_ended(child);
+        int pause = ended || left < 0 ? 0 : left > LOOK_MS ? LOOK_MS : (int)left;
         int ready;
         ssize_t n;
 
-        ready = poll(&in, 1, ended || left < 0 ? 0 : left > LOOK_MS ? LOOK_MS : (int)left);
+        ready = poll(&in, 1, pause);
+        deadline = rc_deadline_resume(deadline, before, pause);
         if (ready == 0 && ended)
             break;
         if (ready <= 0 && left <= 0)
