@@ -9,7 +9,7 @@
 #include "base/pairs.h"
 #include "roll/names.h"
 
-/* Nodes come to the same finding within moments; the first of a thousand waits that long for the others. */
+/* Nodes come to the same finding within moments. The first one is named at once, the others together. */
 enum { SETTLE_MS = 1500 };
 
 struct report {
@@ -61,13 +61,21 @@ bool rc_reports_take(struct rc_reports *reports, struct rc_str text, uint32_t no
         memset(group->others, true, nodes);
         rc_copy(&room, report.text);
         group->id = report.id;
-        group->since = now;
         return true;
     }
-    /* a node that comes after the line is named by nobody: the line is there */
+    if (!group->more)
+        group->since = now;
     group->more += group->others[report.node];
     group->others[report.node] = false;
     return true;
+}
+
+/* The first line is due at once. */
+static int64_t find_due(const struct rc_reports_group *group)
+{
+    if (!group->others || (group->said && !group->more))
+        return INT64_MAX;
+    return group->said ? group->since + SETTLE_MS : 0;
 }
 
 int64_t rc_reports_due(const struct rc_reports *reports)
@@ -75,9 +83,26 @@ int64_t rc_reports_due(const struct rc_reports *reports)
     int64_t due = INT64_MAX;
 
     for (size_t i = 0; i < RC_REPORT_GROUPS; i++)
-        if (reports->group[i].others && !reports->group[i].said && reports->group[i].since + SETTLE_MS < due)
-            due = reports->group[i].since + SETTLE_MS;
+        if (find_due(&reports->group[i]) < due)
+            due = find_due(&reports->group[i]);
     return due;
+}
+
+/* The nodes that have sent it since the last line. */
+static const char *name_others(struct rc_reports_group *group, const struct rc_callers *callers, struct rc_arena *arena)
+{
+    struct rc_namer namer;
+    const char *text;
+
+    rc_namer_reset(&namer);
+    if (callers->hosts.p)
+        text = rc_format(arena, "the same on %s",
+                         rc_name_absent_hosts(&namer, callers->hosts, group->others, callers->nodes));
+    else
+        text = rc_format(arena, "the same on %u more nodes", group->more);
+    memset(group->others, true, callers->nodes);
+    group->more = 0;
+    return text;
 }
 
 const char *rc_reports_say(struct rc_reports *reports, const struct rc_callers *callers, int64_t now,
@@ -85,19 +110,13 @@ const char *rc_reports_say(struct rc_reports *reports, const struct rc_callers *
 {
     for (size_t i = 0; i < RC_REPORT_GROUPS; i++) {
         struct rc_reports_group *group = &reports->group[i];
-        struct rc_namer namer;
+        bool said = group->said;
 
-        if (!group->others || group->said || now < group->since + SETTLE_MS)
+        if (find_due(group) > now || find_due(group) == INT64_MAX)
             continue;
         group->said = true;
         *id = (enum rc_message_id)group->id;
-        if (!group->more)
-            return group->text;
-        rc_namer_reset(&namer);
-        if (!callers->hosts.p)
-            return rc_format(arena, "%s; the same on %u other nodes", group->text, group->more);
-        return rc_format(arena, "%s; the same on %s", group->text,
-                         rc_name_absent_hosts(&namer, callers->hosts, group->others, callers->nodes));
+        return said ? name_others(group, callers, arena) : group->text;
     }
     return NULL;
 }

@@ -171,14 +171,14 @@ void rc_callers_free(struct rc_callers *callers);
  *
  *   reported=1\nid=NUMBER\nnode=3\ntext=n4 resolves ...\n
  *
- * One line for those that differ only in numbers, with the names of the other nodes behind the first one's text. */
+ * Of those that differ only in numbers the first one is printed at once, and then the names of the other nodes. */
 
 enum { RC_REPORT_SIZE = 1024, RC_REPORT_GROUPS = 8 };
 
 struct rc_reports_group {
     uint32_t id;
     char text[RC_REPORT_SIZE + 1];
-    bool *others; /* one for each node: false for those after the first that have sent it; NULL: the group is free */
+    bool *others; /* one for each node: false for those that the next line names; NULL: the group is free */
     uint32_t more;
     int64_t since;
     bool said;

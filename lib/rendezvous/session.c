@@ -266,17 +266,18 @@ static void fail_to_run(const struct rc_request *request, const char *why, struc
  * ENDING_MS is not ended: only its rollcall-exchange was. */
 static bool outlives_signal(int number)
 {
-    sigset_t set, pending;
+    sigset_t set;
 
     if (number != SIGTERM && number != SIGINT && number != SIGKILL)
         return false;
     poll(NULL, 0, ENDING_MS);
-    /* slurmstepd's child blocks signals until it starts the program */
-    sigemptyset(&set);
-    sigaddset(&set, number);
-    if (sigpending(&pending) == 0 && sigismember(&pending, number)) {
+    /* proctrack/linuxproc sends it to commands alone, which this task is not yet; slurmstepd's child may block it */
+    if (number != SIGKILL) {
+        sigemptyset(&set);
+        sigaddset(&set, number);
         signal(number, SIG_DFL);
         sigprocmask(SIG_UNBLOCK, &set, NULL);
+        raise(number);
     }
     return true;
 }
@@ -317,8 +318,7 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
         fail_to_run(request, strerror((int)-n), outcome);
     else if (WIFSIGNALED(status))
         break_off(outcome, sent || outlives_signal(WTERMSIG(status)),
-                  rc_format(arena, "signal %u ended rollcall-exchange, but not this task%s", (uint32_t)WTERMSIG(status),
-                            WTERMSIG(status) == SIGKILL ? " (does the step exceed its memory?)" : ""));
+                  rc_format(arena, "rollcall-exchange was ended by signal %u", (uint32_t)WTERMSIG(status)));
     else if (rc_program_not_loaded(n, status))
         fail_to_run(request, "a library that it needs cannot be loaded (see ldd)", outcome);
     else

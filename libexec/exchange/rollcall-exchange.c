@@ -18,8 +18,6 @@
  * The token comes in the variable ROLLCALL_TOKEN. It prints what is wrong on
  * srun's standard error, once, and nothing else.
  */
-#include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -36,7 +34,7 @@
 #include "rendezvous/wire.h"
 #include "system/node.h"
 
-enum { STATUS_USAGE = 2, SILENCE_SECONDS = 15, LINE_SIZE = 2048, LAST_LINES_MS = 700 };
+enum { STATUS_USAGE = 2, SILENCE_SECONDS = 15, LINE_SIZE = 2048 };
 
 static int usage(void)
 {
@@ -46,39 +44,46 @@ static int usage(void)
     return STATUS_USAGE;
 }
 
-/* Lines to standard error go through a pipe and a thread: srun's standard error may be a pipe that nobody reads, or a
- * terminal that is stopped, and the nodes get their answers all the same. */
+/* A thread writes to standard error: that of srun may be a pipe that nobody reads, or a terminal that is stopped, and
+ * the nodes get their answers all the same. Lines that do not fit any more are lost. */
 static struct {
-    int in; /* standard error itself without a thread */
-    int out;
+    pthread_mutex_t lock;
+    pthread_cond_t more;
     pthread_t thread;
-} printer = { .in = STDERR_FILENO };
+    bool threaded; /* false: who has a line writes it */
+    bool over;
+    size_t used;
+    char text[UINT16_MAX];
+} printer = { .lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER };
+
+static void write_lines(const char *text, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(STDERR_FILENO, text, size);
+
+        if (n <= 0)
+            return;
+        text += n;
+        size -= (size_t)n;
+    }
+}
 
 static void *print_lines(void *unused)
 {
-    char text[PIPE_BUF];
-    ssize_t n;
+    static char text[sizeof(printer.text)];
+    size_t size = 1;
 
-    while ((n = read(printer.out, text, sizeof(text))) > 0)
-        for (ssize_t used = 0, more; used < n; used += more)
-            if ((more = write(STDERR_FILENO, text + used, (size_t)(n - used))) < 0)
-                break;
-    return unused;
-}
-
-static void start_printer(void)
-{
-    int ends[2];
-
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return;
-    printer.out = ends[0];
-    if (fcntl(ends[1], F_SETFL, O_NONBLOCK) < 0 || pthread_create(&printer.thread, NULL, print_lines, NULL) != 0) {
-        close(ends[0]);
-        close(ends[1]);
-        return;
+    while (size > 0) {
+        pthread_mutex_lock(&printer.lock);
+        while (!printer.used && !printer.over)
+            pthread_cond_wait(&printer.more, &printer.lock);
+        size = printer.used;
+        memcpy(text, printer.text, size);
+        printer.used = 0;
+        pthread_mutex_unlock(&printer.lock);
+        write_lines(text, size);
     }
-    printer.in = ends[1];
+    return unused;
 }
 
 /* srun waits a second for this process. */
@@ -86,15 +91,14 @@ static void end_printer(void)
 {
     struct timespec until;
 
-    if (printer.in == STDERR_FILENO)
+    if (!printer.threaded)
         return;
-    close(printer.in);
+    pthread_mutex_lock(&printer.lock);
+    printer.over = true;
+    pthread_cond_signal(&printer.more);
+    pthread_mutex_unlock(&printer.lock);
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += LAST_LINES_MS * 1000000L;
-    if (until.tv_nsec >= 1000000000L) {
-        until.tv_nsec -= 1000000000L;
-        until.tv_sec++;
-    }
+    until.tv_sec += 1;
     pthread_timedjoin_np(printer.thread, NULL, &until);
 }
 
@@ -104,8 +108,19 @@ static void print_finding(enum rc_message_id id, const char *text)
     char line[LINE_SIZE];
     struct rc_arena arena = { .base = line, .size = sizeof(line) };
     const char *all = rc_message_line(&arena, rc_message_entry(id)->level, id, text);
+    size_t size = strlen(all);
 
-    (void)!write(printer.in, all, strlen(all));
+    if (!printer.threaded) {
+        write_lines(all, size);
+        return;
+    }
+    pthread_mutex_lock(&printer.lock);
+    if (size <= sizeof(printer.text) - printer.used) {
+        memcpy(printer.text + printer.used, all, size);
+        printer.used += size;
+    }
+    pthread_cond_signal(&printer.more);
+    pthread_mutex_unlock(&printer.lock);
 }
 
 static struct rc_server *server;
@@ -158,7 +173,7 @@ static int serve_srun(const struct rc_server_settings *settings)
     close_from(RC_SERVER_LIFE + 1);
     /* standard error may be a pipe whose reader has gone */
     signal(SIGPIPE, SIG_IGN);
-    start_printer();
+    printer.threaded = pthread_create(&printer.thread, NULL, print_lines, NULL) == 0;
     server = rc_server_create(RC_SERVER_LISTENER, RC_SERVER_LIFE, token);
     if (!server)
         return 1;

@@ -143,10 +143,11 @@ UNIT_TEST(nodes_report_alike, "lines of nodes that differ in numbers alone are o
     struct server_child server = server_open((struct server_start){ .expected = SERVER_GUARD });
 
     report(&server, RC418, 0, "the resolver of n1 took 5 s");
+    server_says(&server, "RC418 the resolver of n1 took 5 s\n");
     report(&server, RC422, 1, "n2 cannot reach port 1");
-    report(&server, RC418, 1, "the resolver of n2 took 25 s");
-    report(&server, RC418, 1, "the resolver of n2 took 25 s");
-    server_says(&server, "RC418 the resolver of n1 took 5 s; the same on n2\n");
     server_says(&server, "RC422 n2 cannot reach port 1\n");
+    report(&server, RC418, 1, "the resolver of n2 took 25 s");
+    report(&server, RC418, 1, "the resolver of n2 took 25 s");
+    server_says(&server, "RC418 the same on n2\n");
     server_close(&server);
 }
