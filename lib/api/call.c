@@ -110,14 +110,19 @@ int rc_call_begin(const struct rollcall *job, const char *name, const char *titl
     const uint32_t *identity = job->result.identity.field;
 
     *call = (struct rc_call){ .job = job, .name = name, .title = title, .world = 1 };
-    if (timeout_ms <= 0)
+    if (timeout_ms < 0)
+        return rc_job_fail(error, ROLLCALL_INVALID, "", "%s: timeout_ms is below 0", title);
+    if (timeout_ms == 0)
         timeout_ms = TIMEOUT_MS;
     call->deadline = rc_milliseconds() + timeout_ms;
     call->seconds = ((uint32_t)timeout_ms + 999) / 1000;
     if (!job->is_own)
         return rc_job_fail(error, ROLLCALL_INVALID, "", "the job is of another environment than this process's own");
-    if (job->result.mode == RC_MODE_NONE)
-        return 0;
+    if (job->result.mode == RC_MODE_NONE && identity[RC_RANK] == RC_UNKNOWN)
+        return rc_job_fail(error, ROLLCALL_INVALID, "",
+                           "%s: this process is no task of a launch; start it with srun, mpirun or torchrun; start a "
+                           "single one with rollcall exec, which makes it rank 0 of 1",
+                           title);
     if (identity[RC_RANK] == RC_UNKNOWN || identity[RC_WORLD_SIZE] == RC_UNKNOWN)
         return rc_job_fail(error, ROLLCALL_INVALID, "",
                            "this process has no rank: it is to start its node's ranks itself, as torchrun does");
@@ -140,8 +145,8 @@ static uint32_t milliseconds_left(int64_t deadline)
 static int fail_gone(const struct rc_call *call, int rc, struct rollcall_error *error)
 {
     const char *why =
-        "rank 0's process, which kept what tasks tell each other, has ended; let it live until the others "
-        "have called";
+        "the store that rank 0's first call started has ended; it ends 10 s after the process that made that call, "
+        "so let that process live until the others have called";
 
     if (rc == -ENOSPC)
         why = "there is no more room for what tasks tell each other; broadcast less than 64 MiB in all";
@@ -303,7 +308,11 @@ static int settle_errand(struct rc_call *call, struct errand *errand, uint32_t r
         return fail_gone(call, rc, error);
     if (reached && root == RC_UNKNOWN)
         return 1;
-    snprintf(who, sizeof(who), "rank %u has not called it", reached ? root : 0);
+    /* if its store is not there, its process may have called and ended */
+    if (reached)
+        snprintf(who, sizeof(who), "rank %u has not called it", root);
+    else
+        snprintf(who, sizeof(who), "rank 0 has ended, or has not called it");
     return rc_call_fail_late(call, who, error);
 }
 

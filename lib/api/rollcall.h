@@ -212,11 +212,12 @@ ROLLCALL_API const struct rollcall_message *rollcall_message_at(const struct rol
  * that fails counts, too. A forked child counts anew, as a program of its own. A
  * task may run several programs one after the other, if each rank runs as many.
  *
- * A process without a launcher (ROLLCALL_MODE_NONE) is alone: rank 0 of 1. Job
- * must be of this process's own environment: rollcall_create(NULL, ...).
+ * A process that no launcher started has no rank, and the calls fail with
+ * ROLLCALL_INVALID. rollcall exec makes it rank 0 of 1. Job must be of this
+ * process's own environment: rollcall_create(NULL, ...).
  *
- * timeout_ms: how long to wait for other ranks; 0 is 300 seconds. All return 0;
- * o/w -1, and say why in [error], which may be NULL. Thread safe.
+ * timeout_ms: how long to wait for other ranks; 0 is 300 seconds, less is
+ * ROLLCALL_INVALID. All return 0; o/w -1, and say why in [error], which may be NULL. Thread safe.
  */
 
 enum { ROLLCALL_BROADCAST_MAX = 16384, ROLLCALL_NCCL_ID_SIZE = 128 };
@@ -241,13 +242,20 @@ ROLLCALL_API int rollcall_allgather(const struct rollcall *job, const char *name
  *    the order of the ranks, world size times [size] bytes. [data] may be
  *    this rank's own place there. All ranks give the same name, as above, and
  *    size. A broadcast of the same name is another call.
- *  It is a barrier: no rank returns before each has made the call. Of size 0
- *    it is no more than that. Where a rank has not come when the time of another
+ *  It is a barrier: no rank returns before each has made the call. Where a rank has not come when the time of another
  *    is over, the call fails in all ranks with ROLLCALL_TIMEOUT, in one that
  *    comes later, too; the text names who has not come, and under srun --ddp the
  *    node, where the ranks are srun's own. Where it fails, some of [all] may have
  *    been written.
  *  Twice the bytes stay where a broadcast's do.
+ */
+
+ROLLCALL_API int rollcall_barrier(const struct rollcall *job, const char *name, int timeout_ms,
+                                  struct rollcall_error *error);
+/*
+ *  Returns when all ranks have made the call with the same [name], as above. A
+ *    broadcast or an allgather of that name is another call. It fails as
+ *    rollcall_allgather() does where a rank has not come in time.
  */
 
 ROLLCALL_API int rollcall_nccl_unique_id(const struct rollcall *job, void *id, int timeout_ms,

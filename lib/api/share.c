@@ -28,14 +28,16 @@ static bool is_name(const char *name)
 }
 
 static int begin_named(struct named_call *named, const struct rollcall *job, const char *function, const char *kind,
-                       const char *name, size_t size, bool has_room, int timeout_ms, struct rollcall_error *error)
+                       const char *name, size_t size, const char *missing, int timeout_ms, struct rollcall_error *error)
 {
     if (!job)
         return rc_job_fail(error, ROLLCALL_INVALID, "", "%s: job is NULL", function);
     if (!is_name(name))
         return rc_job_fail(error, ROLLCALL_INVALID, "", "%s: a name has 1 to 64 letters, digits and . _ -", function);
-    if (size > ROLLCALL_BROADCAST_MAX || (size && !has_room))
-        return rc_job_fail(error, ROLLCALL_INVALID, "", "%s: size is more than 16384, or data is NULL", function);
+    if (size > ROLLCALL_BROADCAST_MAX)
+        return rc_job_fail(error, ROLLCALL_INVALID, "", "%s: size is more than 16384", function);
+    if (size && missing)
+        return rc_job_fail(error, ROLLCALL_INVALID, "", "%s: %s is NULL", function, missing);
     snprintf(named->name, sizeof(named->name), "%s%s", kind, name);
     snprintf(named->title, sizeof(named->title), "%s(\"%s\")", function, name);
     return rc_call_begin(job, named->name, named->title, timeout_ms, &named->call, error);
@@ -61,7 +63,7 @@ int rollcall_broadcast(const struct rollcall *job, const char *name, void *data,
     char why[WHY_SIZE];
     size_t got;
 
-    if (begin_named(&named, job, "rollcall_broadcast", "", name, size, data, timeout_ms, error) < 0)
+    if (begin_named(&named, job, "rollcall_broadcast", "", name, size, data ? NULL : "data", timeout_ms, error) < 0)
         return -1;
     if (root < 0 || (uint32_t)root >= call->world)
         return rc_job_fail(error, ROLLCALL_INVALID, "", "rollcall_broadcast: root is no rank of the job");
@@ -201,17 +203,11 @@ static int refuse_own(struct rc_call *call, struct rollcall_error *error)
     return conclude(call, WRONG, why, error) < 0 ? -1 : fail_wrong(call, why, error);
 }
 
-int rollcall_allgather(const struct rollcall *job, const char *name, const void *data, size_t size, void *all,
-                       int timeout_ms, struct rollcall_error *error)
+static int gather_parts(struct rc_call *call, const void *data, size_t size, char *all, struct rollcall_error *error)
 {
-    struct named_call named;
-    struct rc_call *call = &named.call;
-    char *own;
+    char *own = all + call->rank * size;
     int rc;
 
-    if (begin_named(&named, job, "rollcall_allgather", "all:", name, size, data && all, timeout_ms, error) < 0)
-        return -1;
-    own = (char *)all + call->rank * size;
     if (size)
         memmove(own, data, size);
     if (!call->process)
@@ -220,4 +216,27 @@ int rollcall_allgather(const struct rollcall *job, const char *name, const void 
     if (rc != 1)
         return rc < 0 ? -1 : refuse_own(call, error);
     return call->rank == 0 ? collect_parts(call, all, size, error) : take_pieces(call, all, size, error);
+}
+
+int rollcall_allgather(const struct rollcall *job, const char *name, const void *data, size_t size, void *all,
+                       int timeout_ms, struct rollcall_error *error)
+{
+    const char *missing = data ? "all" : "data";
+    struct named_call named;
+
+    if (data && all)
+        missing = NULL;
+    if (begin_named(&named, job, "rollcall_allgather", "all:", name, size, missing, timeout_ms, error) < 0)
+        return -1;
+    return gather_parts(&named.call, data, size, all, error);
+}
+
+int rollcall_barrier(const struct rollcall *job, const char *name, int timeout_ms, struct rollcall_error *error)
+{
+    struct named_call named;
+    char nothing[1] = "";
+
+    if (begin_named(&named, job, "rollcall_barrier", "bar:", name, 0, NULL, timeout_ms, error) < 0)
+        return -1;
+    return gather_parts(&named.call, nothing, 0, nothing, error);
 }

@@ -59,13 +59,19 @@ And what each of them has to tell all others:
 
     >>> hosts = rollcall.allgather("hosts", os.uname().nodename.encode())
 
+Or only that all of them are there:
+
+    >>> rollcall.barrier()
+
 Each of these calls meets the other ranks' calls in order, the first the first and so on. How the ranks find each
-other, and what has to live how long, is in librollcall(3).
+other, and what has to live how long, is in librollcall(3). A process that no launcher started has no other ranks, and
+the calls raise Error: rollcall exec and apply(alone=True) make it rank 0 of 1.
 """
 
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 import sys
 import time
@@ -76,7 +82,7 @@ from ._library import Error, Identity, Message, Timeout
 
 __all__ = [
     "Applied", "Error", "Identity", "Message", "Plan", "Timeout",
-    "allgather", "apply", "broadcast", "identity", "nccl_unique_id", "nccl_unique_ids", "plan", "version",
+    "allgather", "apply", "barrier", "broadcast", "identity", "nccl_unique_id", "nccl_unique_ids", "plan", "version",
 ]
 
 # python/makewheel.py and the build write the number
@@ -249,16 +255,18 @@ def broadcast(name: str, data: Optional[bytes] = None, root: int = 0, timeout: f
     once, the others within timeout seconds, or Timeout is raised, and their next call meets the root's next one. For a
     program's start: what was broadcast stays until the launch ends, 64 MiB in all.
     """
-    left = _clock(timeout)
+    left, root = _clock(timeout), operator.index(root)
     with _library.Job() as job:
-        own = (job.number("rank") or 0) == root
+        own = job.number("rank") == root
         if own and data is None:
             raise ValueError("the root has no data")
-        content = bytearray(data) if own and data is not None else bytearray()
+        # not bytes(5), which is five zeros
+        content = bytearray(memoryview(data).tobytes()) if own and data is not None else bytearray()
 
         def give(name: str, piece: bytearray) -> None:
             view = (ctypes.c_char * len(piece)).from_buffer(piece)
-            job.call("broadcast", name.encode(), view, len(piece), root, left())
+            # ctypes would cut a number that is no int of C
+            job.share("broadcast", name, view, len(piece), root if 0 <= root < 2**31 else -1, left())
 
         # the pieces have a name that no other broadcast has: a rank that misses some takes none of them for another's
         head = bytearray(len(content).to_bytes(8, "little") + os.urandom(8).hex().encode())
@@ -276,17 +284,16 @@ def broadcast(name: str, data: Optional[bytes] = None, root: int = 0, timeout: f
 def allgather(name: str, data: bytes, timeout: float = 300.0) -> List[bytes]:
     """The bytes that each rank gives, of any size, in all ranks: a list in the order of the ranks.
 
-    name is as for broadcast. No rank returns before all have made the call, so allgather("here", b"") is a barrier.
-    Where one has not made it when the time of another is over, Timeout is raised in all, and names it. What was
+    name is as for broadcast. No rank returns before all have made the call. Where one has not made it when the time of another is over, Timeout is raised in all, and names it. What was
     gathered stays until the launch ends, and counts twice.
     """
-    left, content = _clock(timeout), bytes(data)
+    left, content = _clock(timeout), memoryview(data).tobytes()
     with _library.Job() as job:
         world = job.number("world_size") or 1
 
         def give(name: str, piece: bytes) -> List[bytes]:
             every = ctypes.create_string_buffer(len(piece) * world)
-            job.call("allgather", name.encode(), piece, len(piece), every, left())
+            job.share("allgather", name, piece, len(piece), every, left())
             raw = every.raw
             return [raw[i : i + len(piece)] for i in range(0, len(raw), len(piece))]
 
@@ -299,6 +306,13 @@ def allgather(name: str, data: bytes, timeout: float = 300.0) -> List[bytes]:
             for whole, piece in zip(wholes, give(name_of_pieces, content[begin : begin + length].ljust(length, b"\0"))):
                 whole += piece
         return [bytes(whole[:size]) for whole, size in zip(wholes, sizes)]
+
+
+def barrier(name: str = "barrier", timeout: float = 300.0) -> None:
+    """Returns when all ranks have made the call. Timeout is as for allgather."""
+    milliseconds = _milliseconds(timeout)
+    with _library.Job() as job:
+        job.share("barrier", name, milliseconds)
 
 
 def nccl_unique_id(timeout: float = 300.0) -> bytes:
@@ -316,10 +330,10 @@ def nccl_unique_id(timeout: float = 300.0) -> bytes:
 
 def nccl_unique_ids(count: int, timeout: float = 300.0) -> List[bytes]:
     """The count ids of one ncclCommInitRankScalable, the same in all ranks; each is made by the first of its ranks."""
-    milliseconds = _milliseconds(timeout)
-    if count < 1:
-        raise ValueError("count is not above 0")
+    milliseconds, count = _milliseconds(timeout), operator.index(count)
     with _library.Job() as job:
+        if not 1 <= count <= (job.number("world_size") or 1):
+            raise ValueError("count is not 1 to the number of ranks")
         buffer = ctypes.create_string_buffer(_ID_SIZE * count)
         job.call("nccl_unique_ids", buffer, count, milliseconds)
         return [buffer.raw[i : i + _ID_SIZE] for i in range(0, _ID_SIZE * count, _ID_SIZE)]

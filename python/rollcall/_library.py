@@ -8,12 +8,13 @@ import functools
 import glob
 import os
 import shutil
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+import threading
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 # The way to the library, of a module that was installed with it; a wheel's knows none.
 _FROM_HERE = "@library_from_python@"
 _NAME = "librollcall.so.0"
-_TIMEOUT = 4
+_INVALID, _TIMEOUT = 2, 4
 
 
 class Error(RuntimeError):
@@ -112,6 +113,7 @@ def load() -> ctypes.CDLL:
         "hold_port": (number, [job, ctypes.POINTER(number), error]),
         "broadcast": (number, [job, text, buffer, size, number, number, error]),
         "allgather": (number, [job, text, text, size, buffer, number, error]),
+        "barrier": (number, [job, text, number, error]),
         "nccl_unique_id": (number, [job, buffer, number, error]),
         "nccl_unique_ids": (number, [job, buffer, number, number, error]),
     }
@@ -124,6 +126,36 @@ def load() -> ctypes.CDLL:
 def _check(result: int, error: _Error) -> None:
     if result < 0:
         raise (Timeout if error.code == _TIMEOUT else Error)(error.code, error.text.decode("ascii", "replace"))
+
+
+def _interruptible(call: Callable[[], int]) -> int:
+    """Calls it in a thread if this is the main one: Python runs handlers of signals in that one, but not while it is in C.
+
+    If a handler raises, the thread ends with the call, or with the process.
+    """
+    results: List[int] = []
+    failures: List[BaseException] = []
+    ended = threading.Event()
+
+    def run() -> None:
+        try:
+            results.append(call())
+        except BaseException as failure:
+            failures.append(failure)
+        ended.set()
+
+    if threading.current_thread() is not threading.main_thread():
+        return call()
+    try:
+        threading.Thread(target=run, daemon=True).start()
+    except RuntimeError:  # no more threads, or the interpreter ends
+        return call()
+    # a signal that another thread receives does not end the wait
+    while not ended.wait(0.1):
+        pass
+    if failures:
+        raise failures[0]
+    return results[0]
 
 
 class Job:
@@ -150,8 +182,19 @@ class Job:
         return None if value is None else value.decode()
 
     def call(self, name: str, *arguments: object) -> None:
-        error = _Error()
-        _check(getattr(self.library, "rollcall_" + name)(self.pointer, *arguments, ctypes.byref(error)), error)
+        error, pointer = _Error(), self.pointer
+        # of a call that is interrupted the thread still uses the struct, which is never freed then
+        self.pointer = ctypes.c_void_p()
+        function = getattr(self.library, "rollcall_" + name)
+        result = _interruptible(lambda: function(pointer, *arguments, ctypes.byref(error)))
+        self.pointer = pointer
+        _check(result, error)
+
+    def share(self, name: str, key: str, *arguments: object) -> None:
+        """call() for what has a name of the user's, which C would read up to a NUL."""
+        if "\0" in key:
+            raise Error(_INVALID, f"rollcall_{name}: a name has 1 to 64 letters, digits and . _ -")
+        self.call(name, key.encode(), *arguments)
 
     def identity(self) -> Identity:
         mode: bytes = self.library.rollcall_mode_name(self.library.rollcall_mode(self.pointer))

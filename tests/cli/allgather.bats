@@ -51,12 +51,13 @@ for turn in range(3):
 for turn in range(2):
     assert rollcall.allgather("n" * 64, data(1, turn), timeout=60) == [data(1, turn)] * me.world_size, turn
 assert rollcall.allgather("here", b"", timeout=60) == [b""] * me.world_size
+rollcall.barrier(timeout=60)
 print("good")
 PYTHON
     all 4 python3 "$BATS_TEST_TMPDIR/gather.py"
     prints good sort -u "$BATS_TEST_TMPDIR"/rank.[0123]
     # and alone
-    prints "[b'x']" here "${does[@]}" 'rollcall.allgather("x", b"x")'
+    prints "[b'x']" here env RANK=0 LOCAL_RANK=0 WORLD_SIZE=1 "${does[@]}" 'rollcall.allgather("x", b"x")'
 }
 
 @test "a rank that does not come is named in all others, and in itself when it comes; the next call is in step" {
@@ -111,6 +112,27 @@ PYTHON
 }
 
 @test "rank 0 never calls: the others say so" {
-    fails 4 'RC617: rank 1: rollcall_allgather("x"): rank 0 has not called it within 1 s; ' \
+    fails 4 'RC617: rank 1: rollcall_allgather("x"): rank 0 has ended, or has not called it within 1 s; ' \
         by_hand 1 2 "${does[@]}" 'rollcall.allgather("x", b"", timeout=1)'
+}
+
+@test "barrier: nobody returns before all have called it; who never does is named" {
+    cat > "$BATS_TEST_TMPDIR/barrier.py" <<'PYTHON'
+import os, rollcall, sys, time
+me, marks = rollcall.identity(), sys.argv[1] + "/mark.%d"
+if me.rank == 1:
+    time.sleep(0.5)
+open(marks % me.rank, "w").close()
+rollcall.barrier("b", timeout=60)
+assert all(os.path.exists(marks % rank) for rank in range(3))
+try:
+    me.rank == 2 or rollcall.barrier("b", timeout=2)
+except rollcall.Timeout as error:
+    print(error)
+PYTHON
+    all 3 python3 "$BATS_TEST_TMPDIR/barrier.py" "$BATS_TEST_TMPDIR"
+    for rank in 0 1; do
+        grep -q "^RC617: rank $rank: rollcall_barrier(\"b\"): rank 2 has not called it within 2 s; " \
+            "$BATS_TEST_TMPDIR/rank.$rank"
+    done
 }

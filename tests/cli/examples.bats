@@ -51,13 +51,13 @@ in_folder()
         number=$((number + 1))
         cp example program.c
         gcc -Wall -Wextra -Werror -o program program.c $(pkg-config --cflags --libs rollcall)
-        ./program > "alone.$number"
+        ./program > "alone.$number" || [ "$number" = 2 ]
     done
     [ "$number" = 2 ]
     [ "$(cat alone.1)" = 'rank -1 of -1' ]
-    [ "$(cat alone.2)" = /scratch/run-7 ]
+    [[ $(cat alone.2) == *': this process is no task of a launch; start it with '* ]]
     example man3/librollcall.3 'run Python' 1
-    [ "$(python3 example)" = "None None"$'\n'/scratch/run-7 ]
+    [[ $(python3 example 2>&1) == "None None"*'this process is no task of a launch; '* ]]
     task=(RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500)
     [ "$(env "${task[@]}" python3 example)" = "0 1"$'\n'/scratch/run-7 ]
     [ "$(env "${task[@]}" ./program)" = /scratch/run-7 ]

@@ -7,6 +7,10 @@
  *   library gather SIZE every rank's bytes, so many of each, "gather BYTES", or how that fails
  *   library share ROOT  broadcasts, and an NCCL id where there is NCCL: "share TEXT", "id BYTES"
  */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200112L /* setenv */
+#endif
+
 #include <rollcall.h>
 
 #include <errno.h>
@@ -150,7 +154,20 @@ static int wrong_shares(void)
     CHECK(rollcall_broadcast(job, "x", data, 3, 0, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
     CHECK(rollcall_nccl_unique_id(job, id, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
     rollcall_destroy(job);
+    /* without a launcher there is no rank, and nobody to share with; rollcall exec and apply(alone=True) set these */
     CHECK(rollcall_create(NULL, &job, NULL) == 0);
+    CHECK(rollcall_rank(job) == -1 && rollcall_world_size(job) == -1);
+    CHECK(rollcall_broadcast(job, "x", data, 3, 0, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
+    CHECK(strncmp(error.text, "rollcall_broadcast(\"x\"): this process is no task of a launch; ", 62) == 0);
+    CHECK(rollcall_allgather(job, "x", data, 3, id, 0, NULL) == -1);
+    CHECK(rollcall_barrier(job, "x", 0, NULL) == -1);
+    CHECK(rollcall_nccl_unique_id(job, id, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
+    rollcall_destroy(job);
+    setenv("RANK", "0", 1);
+    setenv("LOCAL_RANK", "0", 1);
+    setenv("WORLD_SIZE", "1", 1);
+    CHECK(rollcall_create(NULL, &job, NULL) == 0);
+    CHECK(rollcall_rank(job) == 0 && rollcall_world_size(job) == 1 && rollcall_local_rank(job) == 0);
     CHECK(rollcall_hold_port(job, &fd, &error) == 0 && fd == -1);
     CHECK(rollcall_broadcast(NULL, "x", data, 3, 0, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
     CHECK(rollcall_broadcast(job, NULL, data, 3, 0, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
@@ -169,7 +186,15 @@ static int wrong_shares(void)
     CHECK(rollcall_allgather(NULL, "x", data, 3, id, 0, &error) == -1 && error.code == ROLLCALL_INVALID);
     CHECK(rollcall_allgather(job, "a b", data, 3, id, 0, NULL) == -1);
     CHECK(rollcall_allgather(job, "x", NULL, 3, id, 0, NULL) == -1);
-    CHECK(rollcall_allgather(job, "x", data, 3, NULL, 0, NULL) == -1);
+    CHECK(rollcall_allgather(job, "x", data, 3, NULL, 0, &error) == -1);
+    CHECK(strcmp(error.text, "rollcall_allgather: all is NULL") == 0);
+    CHECK(rollcall_allgather(job, "x", data, 3, id, -5, &error) == -1 && error.code == ROLLCALL_INVALID);
+    CHECK(rollcall_broadcast(job, "x", data, 3, 0, -1, &error) == -1);
+    CHECK(strcmp(error.text, "rollcall_broadcast(\"x\"): timeout_ms is below 0") == 0);
+    CHECK(rollcall_barrier(NULL, "x", 0, &error) == -1 && error.code == ROLLCALL_INVALID);
+    CHECK(rollcall_barrier(job, "a b", 0, &error) == -1 && error.code == ROLLCALL_INVALID);
+    CHECK(rollcall_barrier(job, "x", -1, NULL) == -1);
+    CHECK(rollcall_barrier(job, "x", 0, NULL) == 0);
     CHECK(rollcall_allgather(job, "x", data, ROLLCALL_BROADCAST_MAX + 1, id, 0, NULL) == -1);
     CHECK(rollcall_allgather(job, "x", NULL, 0, NULL, 0, NULL) == 0);
     CHECK(rollcall_allgather(job, "x", data, 4, id, 0, NULL) == 0 && strcmp(id, "abc") == 0);
@@ -209,7 +234,8 @@ static int gather(size_t size)
     all = (char *)calloc((size_t)rollcall_world_size(job), size + 1);
     CHECK(all != NULL);
     memset(all + (size_t)rollcall_rank(job) * size, 'a' + rollcall_rank(job), size);
-    failed = rollcall_allgather(job, "all", all + (size_t)rollcall_rank(job) * size, size, all, 60000, &error);
+    failed = rollcall_allgather(job, "all", all + (size_t)rollcall_rank(job) * size, size, all, 60000, &error) ||
+             rollcall_barrier(job, "all", 60000, &error);
     if (failed)
         printf("%d %s\n", error.code, error.text);
     else

@@ -271,7 +271,7 @@ print(type(late).__name__, late.code, late)'
 }
 
 @test "all pieces of a broadcast have one deadline" {
-    run -0 clean LD_LIBRARY_PATH="$prefix/lib" "$venv/bin/python" -c 'import itertools, rollcall, time
+    run -0 clean LD_LIBRARY_PATH="$prefix/lib" RANK=0 LOCAL_RANK=0 WORLD_SIZE=1 "$venv/bin/python" -c 'import itertools, rollcall, time
 clock, left = itertools.count(), []
 time.monotonic = lambda: next(clock)
 rollcall._library.Job.call = lambda self, name, *arguments: left.append(arguments[-1])
@@ -296,4 +296,100 @@ for file in ("rollcall/__init__.py", "rollcall/_library.py", "makewheel.py"):
     with open(os.path.join(sys.argv[1], "python", file)) as text:
         ast.parse(text.read(), feature_version=(3, 8))
 PYTHON
+}
+
+@test "a signal interrupts a call at once, in the main thread, beside threads, with a handler that returns and one that raises" {
+    run -0 clean LD_LIBRARY_PATH="$prefix/lib" RANK=1 WORLD_SIZE=2 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2 \
+        MASTER_ADDR=127.0.0.1 MASTER_PORT=$((20000 + RANDOM % 10000)) "$venv/bin/python" -c '
+import os, rollcall, signal, threading, time
+assert rollcall.identity().nnodes == 1, rollcall.identity()
+seen = []
+def note(number, frame):
+    seen.append(time.monotonic())
+def leave(number, frame):
+    raise SystemExit(7)
+def send(*numbers):
+    for number in numbers:
+        time.sleep(0.5)
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), number)
+signal.signal(signal.SIGUSR1, note)
+signal.signal(signal.SIGTERM, leave)
+calls = [lambda: rollcall.broadcast("x", timeout=60), lambda: rollcall.allgather("x", b"", timeout=60),
+         lambda: rollcall.barrier(timeout=60), lambda: rollcall.nccl_unique_id(timeout=60)]
+for call in calls:
+    for number, failure in ((signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)):
+        sent = []
+        thread = threading.Thread(target=send, args=(signal.SIGUSR1, number))
+        thread.start()
+        try:
+            call()
+        except failure:
+            assert time.monotonic() - sent[1] < 2, time.monotonic() - sent[1]
+        else:
+            raise AssertionError(failure)
+        thread.join()
+        assert seen and seen.pop() - sent[0] < 2
+# in another thread no handler runs, and the time is kept
+def late():
+    try:
+        rollcall.broadcast("y", timeout=0.5)
+    except rollcall.Timeout:
+        seen.append("late")
+thread = threading.Thread(target=late)
+thread.start()
+thread.join()
+assert seen == ["late"], seen
+print("good")'
+    [ "$output" = good ]
+}
+
+@test "names, data, roots and counts of another type or range are errors, and nothing is cut" {
+    run -0 clean LD_LIBRARY_PATH="$prefix/lib" RANK=0 LOCAL_RANK=0 WORLD_SIZE=1 "$venv/bin/python" -c '
+import array, rollcall
+def fails(kind, function, *arguments, **more):
+    try:
+        result = function(*arguments, **more)
+    except kind:
+        return
+    raise AssertionError((function, arguments, more, result))
+for call in rollcall.broadcast, rollcall.allgather:
+    for data in 5, "text", [1, 2], 2.5:
+        fails(TypeError, call, "n", data)
+    for name in "a\0b", "", "a b", "n" * 65, "\u00e9", "a:b":
+        fails(rollcall.Error, call, name, b"x")
+    for name in 5, b"n", None:
+        fails((TypeError, AttributeError), call, name, b"x")
+    for timeout in 0, -1, float("nan"):
+        fails(ValueError, call, "n", b"x", timeout=timeout)
+    fails(TypeError, call, "n", b"x", timeout="1")
+fails(TypeError, rollcall.allgather, "n", None)
+fails(ValueError, rollcall.broadcast, "n")
+fails(TypeError, rollcall.broadcast, "n", b"x", root=0.0)
+for root in 1, -1, 2**32, 2**64:
+    fails(rollcall.Error, rollcall.broadcast, "n", b"x", root=root)
+for count in 0, -1, 2, 2**32 + 1:
+    fails(ValueError, rollcall.nccl_unique_ids, count)
+fails(TypeError, rollcall.nccl_unique_ids, 1.5)
+fails(rollcall.Error, rollcall.barrier, "a\0b")
+for data in b"abc", bytearray(b"abc"), memoryview(b"abc"), array.array("B", b"abc"), memoryview(b"aXbXc")[::2]:
+    assert rollcall.broadcast("n", data) == b"abc" and rollcall.allgather("n", data) == [b"abc"]
+print("good")'
+    [ "$output" = good ]
+}
+
+@test "a process that no launcher started has nobody to share with; apply(alone=True) makes it rank 0 of 1" {
+    run -0 --separate-stderr clean LD_LIBRARY_PATH="$prefix/lib" "$venv/bin/python" -c '
+import rollcall
+for call in rollcall.barrier, lambda: rollcall.broadcast("x", b""), lambda: rollcall.allgather("x", b""):
+    try:
+        call()
+    except rollcall.Error as error:
+        assert error.code == 2 and "this process is no task of a launch; start it with " in str(error), error
+    else:
+        raise AssertionError(call)
+with rollcall.apply(alone=True):
+    rollcall.barrier()
+    print(rollcall.broadcast("x", b"y"), rollcall.allgather("x", b"z"))'
+    [ "$output" = "b'y' [b'z']" ]
 }

@@ -39,7 +39,7 @@ alike()
     run -0 --separate-stderr here "$torch" -m torch.distributed.run --standalone --local-addr 127.0.0.1 \
         --nproc-per-node 3 "$ring" 1
     alike 3 "$output"
-    run -0 here python3 "$ring" 1
+    run -0 here env RANK=0 LOCAL_RANK=0 WORLD_SIZE=1 python3 "$ring" 1
     alike 1 "$output"
 }
 
@@ -98,7 +98,7 @@ PYTHON
 }
 
 @test "rank 0 never calls: one line, within the time" {
-    fails 4 'RC617: rank 1: rollcall_nccl_unique_id: rank 0 has not called it within 1 s; ' \
+    fails 4 'RC617: rank 1: rollcall_nccl_unique_id: rank 0 has ended, or has not called it within 1 s; ' \
         by_hand 1 2 "${does[@]}" 'rollcall.nccl_unique_id(timeout=1)'
     # it has a store server, and has gone on to something else
     begin 0 2 python3 -c 'import rollcall; rollcall.broadcast("here", b"")'
@@ -138,7 +138,7 @@ try:
 except rollcall.Error as error:
     print(error.code, error, flush=True)
 os._exit(0)'
-    [[ $output == '4 RC617: rank 1: rollcall_broadcast("short"): rank 0 has not called it within 1 s; '* ]]
+    [[ $output == '4 RC617: rank 1: rollcall_broadcast("short"): rank 0 has ended, or has not called it within 1 s; '* ]]
 }
 
 @test "no NCCL: all ranks say so at once" {
@@ -315,7 +315,7 @@ PYTHON
     kill -KILL "$(store_server)"
     exec 4>&-
     ended
-    grep -q "^5 RC620: rank 1: rollcall_broadcast(\"x\"): rank 0's process, which kept what tasks tell each other, has ended; " \
+    grep -q "^5 RC620: rank 1: rollcall_broadcast(\"x\"): the store that rank 0's first call started has ended; " \
         "$BATS_TEST_TMPDIR/rank.1"
 }
 
