@@ -72,6 +72,8 @@ static void cli_bind_task(struct rc_context *context, struct rc_result *result)
     why = is_bound ? NULL : rc_binding_short(result, &bound, &arena);
     if (why)
         rc_say(&result->messages, RC915, "%s", why);
+    else if (!is_bound)
+        cli_say_crowded(context, result);
 }
 
 /* As in a shell: the command was not found, or cannot be run. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "effects/binding.h"
 #include "effects/lookup.h"
 #include "resolve/options.h"
 #include "system/gpufiles.h"
@@ -38,6 +39,16 @@ void cli_resolve(struct rc_context *context, struct rc_here_storage *here, struc
     rc_here_resolve(context, here, result);
 }
 
+void cli_say_crowded(const struct rc_context *context, struct rc_result *result)
+{
+    char text[256];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const char *why = rc_binding_crowded(context, result, &arena);
+
+    if (why)
+        rc_say(&result->messages, RC916, "%s", why);
+}
+
 static void resolve_process(struct inspection *inspection, const char *const *argv, const struct rc_options *options)
 {
     struct rc_context *context = &inspection->context;
@@ -55,6 +66,7 @@ static void resolve_process(struct inspection *inspection, const char *const *ar
         cli_resolve(context, &inspection->here, &inspection->result);
         if (rc_lookup_is_needed(&inspection->result))
             rc_lookup_settle(context, &inspection->result, "nothing would be set");
+        cli_say_crowded(context, &inspection->result);
     } else {
         context->here = &inspection->input.here;
         rc_resolve(context, &inspection->result);

@@ -29,6 +29,9 @@ struct inspection {
  * two cannot be read, -1 with an error in said. */
 int cli_read_options(struct said *said, const char *ddp, const char *const *env, struct rc_options *options);
 
+/* Add RC916 if the workers share too few cores. */
+void cli_say_crowded(const struct rc_context *context, struct rc_result *result);
+
 /* Resolves a process of this node, with what there is to learn of it. */
 void cli_resolve(struct rc_context *context, struct rc_here_storage *here, struct rc_result *result);
 

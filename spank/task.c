@@ -289,7 +289,7 @@ static bool apply_plan(struct task *task)
 }
 
 /* Said at once by the node's first task: what srun did by the first node's alone, what the node did by each. */
-static void say_short(spank_t spank, const struct rc_result *result)
+static void say_short(spank_t spank, const struct rc_context *context, const struct rc_result *result)
 {
     char text[TEXT_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -305,6 +305,8 @@ static void say_short(spank_t spank, const struct rc_result *result)
     why = rc_binding_short(result, &bound, &arena);
     if (why)
         rc_spank_say(RC_LEVEL_WARNING, RC915, why);
+    else if (step->first_node && (why = rc_binding_crowded(context, result, &arena)))
+        rc_spank_say(RC_LEVEL_WARNING, RC916, why);
 }
 
 void rc_spank_task_begin(spank_t spank)
@@ -325,7 +327,7 @@ void rc_spank_task_begin(spank_t spank)
         !find_master(&task) || !hold_port(&task))
         give_up(&task, &task.result->messages);
     if (!rc_spank_bind(spank, &task.context, task.result))
-        say_short(spank, task.result);
+        say_short(spank, &task.context, task.result);
     report_warnings(task.result);
     if (!apply_plan(&task))
         give_up(&task, &task.result->messages);

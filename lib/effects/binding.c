@@ -168,6 +168,48 @@ const char *rc_binding_short(const struct rc_result *result, const struct rc_bou
                  : NULL;
 }
 
+/* A node with no more CPUs than that is as it is. */
+static const char *count_workers(const struct rc_result *result, uint32_t workers, uint32_t has, uint32_t online,
+                                 struct rc_arena *arena)
+{
+    if (online == RC_UNKNOWN || has >= workers || has >= online)
+        return NULL;
+    return rc_format(arena, "%u workers share %u of the node's %u CPUs; %s%u", workers, has, online,
+                     result->launcher->slurm_environment ? "type srun --cpus-per-task="
+                                                         : "let the launcher give the task as many CPUs, ",
+                     workers);
+}
+
+/* mpirun binds a process to one core unless it is told otherwise; srun gives what it was asked for. */
+static const char *count_cores(const struct rc_result *result, uint32_t has, uint32_t threads, struct rc_arena *arena)
+{
+    uint32_t tasks = result->identity.field[RC_LOCAL_WORLD_SIZE];
+    struct rc_cpuset widest;
+    uint32_t cores;
+
+    if (result->launcher->slurm_environment || !result->launcher->processes[0] || tasks == RC_UNKNOWN || tasks == 0 ||
+        threads == RC_UNKNOWN || has > threads || !rc_affinity_widest(&widest))
+        return NULL;
+    cores = rc_cpuset_count(&widest) / threads / tasks;
+    return cores < 2 ? NULL
+                     : rc_format(arena,
+                                 "each process may use one core, though the node has %u for each: its launcher bound "
+                                 "it; type mpirun --bind-to none",
+                                 cores);
+}
+
+const char *rc_binding_crowded(const struct rc_context *context, const struct rc_result *result, struct rc_arena *arena)
+{
+    struct rc_cpuset mask;
+    uint32_t has;
+
+    if (result->stamped || !rc_affinity_get(&mask) || !(has = rc_cpuset_count(&mask)))
+        return NULL;
+    if (result->mode == RC_MODE_LAUNCHER)
+        return count_workers(result, rc_pinning_workers(context, result), has, count_listed(RC_SYSFS_ONLINE), arena);
+    return result->mode == RC_MODE_WORKER ? count_cores(result, has, count_listed(RC_SYSFS_CORE), arena) : NULL;
+}
+
 const char *rc_binding_gpus(struct rc_str list, uint32_t each, struct rc_arena *arena)
 {
     const char *text = rc_copy(arena, RC_STR(""));

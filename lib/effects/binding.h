@@ -54,6 +54,11 @@ uint32_t rc_binding_promised(const struct rc_result *result);
  * it, and its cgroup allows more. NULL where no fact tells why. The text is in the arena. */
 const char *rc_binding_short(const struct rc_result *result, const struct rc_bound *bound, struct rc_arena *arena);
 
+/* Return what is wrong if a launcher's workers share fewer CPUs than the node has, or if mpirun bound each process to
+ * one core. Else NULL. The text is in the arena. */
+const char *rc_binding_crowded(const struct rc_context *context, const struct rc_result *result,
+                               struct rc_arena *arena);
+
 /* The GPU of each local rank, as a list: every `each`-th entry of `list`. In the arena. */
 const char *rc_binding_gpus(struct rc_str list, uint32_t each, struct rc_arena *arena);
 

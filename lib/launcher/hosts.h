@@ -63,9 +63,9 @@ enum {
     RC_HOSTFILE_WORK = 1 << 27,                    /* bytes compared before a list is given up as hostile */
 };
 
-/* Reads and checks all of a list; filter is scratch of RC_HOSTFILE_BITS bits (struct rc_reader's host_filter). False, with
- * *out untouched, where it names no host, where a name is none (a path, a pattern), where slots are no number or more
- * than RC_MAX_TASKS, or where it has so many hosts that it would take too long. */
+/* Reads and checks all of a list; filter is scratch of RC_HOSTFILE_BITS bits (struct rc_reader's host_filter). False,
+ * with *out untouched, where it names no host, where a name is none (a path, a pattern), where slots are no number or
+ * more than RC_MAX_TASKS, or where it has so many hosts that it would take too long. */
 bool rc_hostfile_read(struct rc_str text, enum rc_hostfile_format format, uint64_t *filter, struct rc_hostfile *out);
 
 /* The host of the first entry, with nothing after it looked at; absent where it is none. */

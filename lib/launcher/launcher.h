@@ -61,10 +61,9 @@ struct rc_here {
     unsigned ancestor_count;
     struct rc_str host;
     struct rc_str host_file; /* absent where it cannot be read */
-    bool
-        host_file_is_cut; /* it may go on; half a list is worse than none, but a table may be in the part that is read */
-    uint32_t gpus;        /* RC_UNKNOWN where there is no telling */
-    uint32_t gpu_files;   /* device files of GPUs; 0 where there are none, or before a look */
+    bool host_file_is_cut;   /* it goes on: half a list is worse than none, but a table may be in what is read */
+    uint32_t gpus;           /* RC_UNKNOWN where there is no telling */
+    uint32_t gpu_files;      /* device files of GPUs; 0 where there are none, or before a look */
     uint32_t gpu_files_open; /* those that this process may open */
     uint64_t gpus_open;      /* which GPUs these are, in the order of the machine's; 0 where that is not known */
     bool gpu_files_amd;      /* they are not NVIDIA's */

@@ -125,12 +125,14 @@ static const struct program {
     const char *verb;
     const char *values;
     const char *flags;
+    const char *clears;
     const char *told;
 } programs[] = {
 #define NONE         .values = NULL
 #define VERB(word)   .verb = (word)
 #define VALUES(list) .values = (list)
 #define FLAGS(list)  .flags = (list)
+#define CLEARS(list) .clears = (list)
 #define TOLD(words)  .told = (words)
 #define ROLLCALL_PROGRAM(list, which, words, ...) \
     { .names = (list), .kind = KIND_##which, .operands = (words), __VA_ARGS__ },
@@ -198,7 +200,7 @@ static unsigned values_of(const struct program *program, struct rc_str option)
 }
 
 /* Takes a program's options and operands: the next word begins the command that it starts. */
-static void pass_operands(struct rc_words *words, const struct program *program)
+static void pass_operands(struct rc_words *words, const struct program *program, struct rc_command *command)
 {
     unsigned operands = program->operands;
     struct rc_words before = *words;
@@ -206,6 +208,8 @@ static void pass_operands(struct rc_words *words, const struct program *program)
     struct rc_str word;
 
     for (; rc_words_next(words, &word) && !words->starts_command; before = *words) {
+        if (program->clears && !values && is_named(word, program->clears))
+            command->clearing = word;
         if (values)
             values--;
         else if (rc_str_is(word, "--"))
@@ -380,7 +384,9 @@ static bool read_program(struct reading *reading, struct rc_words *words, struct
     } else if (!program) {
         return false;
     } else if (program->kind == KIND_WRAPPER || program->kind == KIND_CONTAINER) {
-        pass_operands(words, program);
+        pass_operands(words, program, reading->command);
+        if (reading->command->clearing.p && !reading->command->cleared_by.p)
+            reading->command->cleared_by = name;
         if (program->kind == KIND_CONTAINER)
             reading->command->container = name;
         return true;
@@ -429,14 +435,6 @@ void rc_command_read(const char *const *argv, struct rc_command *command)
         command->kind = RC_COMMAND_DAEMON;
         command->name = reading.daemon;
     }
-}
-
-bool rc_command_goes_on(const struct rc_command *command)
-{
-    struct rc_str most;
-
-    rc_str_split(command->given.nnodes, ':', &most);
-    return most.p || (command->given.restarts.p && !rc_str_is(command->given.restarts, "0"));
 }
 
 bool rc_command_starts_another(struct rc_str program)

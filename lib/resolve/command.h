@@ -24,7 +24,13 @@ bool rc_words_next(struct rc_words *words, struct rc_str *word);
 void rc_command_read(const char *const *argv, struct rc_command *command);
 
 /* Does torchrun start its workers again after a failure, or go on with fewer nodes? */
-bool rc_command_goes_on(const struct rc_command *command);
+static inline bool rc_command_goes_on(const struct rc_command *command)
+{
+    struct rc_str most;
+
+    rc_str_split(command->given.nnodes, ':', &most);
+    return most.p || (command->given.restarts.p && !rc_str_is(command->given.restarts, "0"));
+}
 
 /* Is the program with this path one that starts another, and does not do the work
  * itself: a shell, env, numactl, ...? */

@@ -372,6 +372,40 @@ bool rc_planning_is_changed(const struct rc_result *result, bool missing_counts)
     return false;
 }
 
+static void note_changed(struct rc_result *result, struct rc_str name, struct rc_str told, const char **text)
+{
+    struct rc_str now = rc_env_find(&result->env, name);
+    const char *this;
+
+    if (rc_str_eq(now, told))
+        return;
+    if (*text)
+        rc_join(&result->arena);
+    now = now.p ? now : RC_STR("");
+    this = rc_format(&result->arena, *text ? ", %pS is %pQ and not %pS" : "%pS is %pQ and not %pS", &name, &now, &told);
+    *text = *text ? *text : this;
+}
+
+void rc_planning_say_changed(struct rc_result *result)
+{
+    struct rc_str rest = result->stamp.told;
+    const char *text = NULL;
+
+    for (unsigned i = 0; rest.p && i < RC_STAMP_TOLD; i++)
+        note_changed(result, numbers[i].name, rc_str_split(rest, '/', &rest), &text);
+    if (rc_env_get(&result->env, "MASTER_PORT").p && result->stamp.told.p) {
+        char port[8];
+        struct rc_arena arena = { .base = port, .size = sizeof(port) };
+
+        note_changed(result, RC_STR("MASTER_PORT"), rc_str(rc_format(&arena, "%u", (uint32_t)result->stamp.port)),
+                     &text);
+    }
+    if (text)
+        rc_say(&result->messages, RC507,
+               "%s, as rollcall has set it; a TaskProlog or a script before the program changed it; take that line out",
+               text);
+}
+
 void rc_planning_restore(struct rc_result *result)
 {
     static const char reason[] = "as this task was told, before somebody set another one";

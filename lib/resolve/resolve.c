@@ -289,6 +289,23 @@ static void say_uuids(struct rc_result *result)
                &result->command.name);
 }
 
+/* apptainer(1): the variable is the option, "true" or "1". */
+static void say_cleared(struct rc_result *result)
+{
+    const struct rc_command *command = &result->command;
+    struct rc_str value = rc_env_either(&result->env, RC_STR("APPTAINER_CLEANENV"), RC_STR("SINGULARITY_CLEANENV"));
+
+    if (command->cleared_by.p)
+        rc_say(&result->messages, RC506,
+               "%pS %pS keeps RANK and all other variables of rollcall from the program; leave %pS out",
+               &command->cleared_by, &command->clearing, &command->clearing);
+    else if (rc_str_which(command->container, "apptainer|singularity") && rc_str_which(value, "1|true|TRUE|yes"))
+        rc_say(&result->messages, RC506,
+               "APPTAINER_CLEANENV=%pS makes %pS keep RANK and all other variables of rollcall from the program; unset "
+               "APPTAINER_CLEANENV and SINGULARITY_CLEANENV",
+               &value, &command->container);
+}
+
 /* What are its variables? */
 static enum rc_status plan_task(const struct rc_context *context, struct rc_result *result)
 {
@@ -299,12 +316,15 @@ static enum rc_status plan_task(const struct rc_context *context, struct rc_resu
     if (good) {
         rc_gpus_decide(context, result);
         say_uuids(result);
+        say_cleared(result);
         rc_planning_write(context, result, make_stamp(result), is_stamped);
         good = rc_plan_fits(result) && !result->messages.has_error;
     }
     if (good) {
         if (context->explain)
             rc_identity_list_rejected(result);
+        if (context->explain && is_stamped)
+            rc_planning_say_changed(result);
         rc_preloading_plan(context, result);
         rc_pinning_plan(context, result);
         rc_nicnames_plan(context, result);

@@ -92,6 +92,9 @@ void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result
  * says that it was told; missing_counts: or is not there. */
 bool rc_planning_is_changed(const struct rc_result *result, bool missing_counts);
 
+/* Adds RC507 for each number that has another value than this task's own stamp says that it was told. */
+void rc_planning_say_changed(struct rc_result *result);
+
 /* Plans what the stamp says that the task was told, with RC501 for what it replaces. */
 void rc_planning_restore(struct rc_result *result);
 
