@@ -21,6 +21,21 @@ tree()
     expect_same "" "$(find "$stage" -path "$stage$prefix" -prune -o ! -type d -print)"
 }
 
+# A folder of mode 700 ended srun, sbatch and salloc of every user but root.
+@test "make install: umask 077 or 027 -> every user can read the files and run the command" {
+    stage=$(mktemp -d /var/tmp/rollcall-installed.XXXXXX)
+    trap 'rm -rf --one-file-system "$stage"' EXIT
+    chmod 755 "$stage"
+    for mask in 077 027; do
+        (umask "$mask" && make -C "$build" install DESTDIR="$stage/$mask")
+        expect_same "" "$(find "$stage/$mask" -type d ! -perm 755 -o -type f ! -perm -444)"
+        [ "$(id -u)" != 0 ] || as_user="setpriv --reuid=65534 --regid=65534 --clear-groups"
+        run -0 $as_user "$stage/$mask$prefix/bin/rollcall" --version
+        [[ $output == *"plugin: "* ]]
+        run -0 $as_user cat "$stage/$mask$prefix/share/rollcall/rollcall.conf"
+    done
+}
+
 # The hook that removes libtool's own files of them comes after install-exec, and beside install-data.
 @test "every library is installed by install-exec: make -j install" {
     make -C "$build" install-data DESTDIR="$BATS_TEST_TMPDIR/data"
