@@ -6,8 +6,9 @@
 #
 # DESCRIPTION
 #   Looks for slurm/spank.h: in DIR/include or DIR with "--with-slurm=DIR" (not
-#   there is an error), else where the compiler looks, beside the srun in PATH
-#   and in the usual places. Sets SLURM_CPPFLAGS and defines SLURM_SERIES, the
+#   there is an error), else beside the srun in PATH, where the compiler looks
+#   and in the usual places. Headers of another series than that srun are an
+#   error. Sets SLURM_CPPFLAGS and defines SLURM_SERIES, the
 #   "22.05" of slurm/slurm_version.h: Slurm loads a plugin only into the series
 #   that it was built for. Conditional: BUILD_PLUGIN.
 
@@ -23,7 +24,8 @@ AC_DEFUN([X_AC_WITH_SLURM], [
       [check|yes], [
         x_srun=`command -v srun 2>/dev/null`
         x_places="default /usr/local/include /opt/slurm/include /usr/local/slurm/include"
-        AS_IF([test "x$x_srun" != x], [x_places="default ${x_srun%/bin/srun}/include $x_places"])
+        dnl the compiler has /usr/include, where another series may lie
+        AS_IF([test "x$x_srun" != x && test "$x_srun" != /usr/bin/srun], [x_places="${x_srun%/bin/srun}/include $x_places"])
         dnl what lies about on this machine is not for another one
         AS_IF([test "x$cross_compiling" = xyes], [x_places=default])],
       [x_places="$with_slurm/include $with_slurm"])
@@ -54,6 +56,10 @@ AC_DEFUN([X_AC_WITH_SLURM], [
         [AC_MSG_ERROR([slurm/slurm_version.h has no SLURM_VERSION_NUMBER: the headers are not complete])])
       SLURM_SERIES=`printf '%d.%02d' $((x_number / 256)) $((x_number % 256))`
       AC_MSG_RESULT([$SLURM_SERIES])
+      AS_CASE([$with_slurm/$cross_compiling], [check/no|yes/no], [
+        x_runs=`srun --version 2>/dev/null | sed -n 's/^[[^ ]]* \([[0-9]]*\.[[0-9]]*\).*/\1/p'`
+        AS_IF([test "x$x_runs" != x && test "x$x_runs" != "x$SLURM_SERIES"], [
+          AC_MSG_ERROR([the headers found are of Slurm $SLURM_SERIES, and srun in PATH is $x_runs: install the headers of $x_runs, or name the right ones with --with-slurm=DIR])])])
     ], [test "x$with_slurm" != xcheck], [
       AC_MSG_ERROR([--with-slurm=$with_slurm was given, but there is no usable slurm/spank.h: looked in $x_places])
     ])
