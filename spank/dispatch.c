@@ -10,6 +10,7 @@
  */
 #include "config.h"
 
+#include <limits.h>
 #include <link.h>
 #include <string.h>
 #include <unistd.h>
@@ -61,6 +62,7 @@ static int find_twin(struct dl_phdr_info *file, size_t size, void *more)
 }
 
 static bool is_copy;
+static struct twins twins;
 
 /* Whether a callback belongs to a line that does nothing; `called`: the callback's own. */
 static bool is_another(bool *called)
@@ -71,11 +73,21 @@ static bool is_another(bool *called)
     return another;
 }
 
-static void say_twice(const struct twins *twins)
+static bool is_ddp(const char *word)
 {
+    return !strncmp(word, "--ddp", strlen("--ddp"));
+}
+
+/* slurmd logs it for the administrator, and srun prints it to users who asked for rollcall. A copy has not registered
+ * --ddp. */
+static void say_twice(void)
+{
+    if (spank_context() != S_CTX_REMOTE && !rc_spank_may_be_asked((const char *const *)environ) &&
+        !rc_spank_is_on_command_line(is_ddp, INT_MAX))
+        return;
     slurm_error("rollcall: warning %s: plugstack.conf, or what it includes, names rollcall.so twice: %s and %s; the "
                 "second line does nothing; remove one of them",
-                rc_message_entry(RC209)->id, twins->before ? twins->before : twins->own, twins->own);
+                rc_message_entry(RC209)->id, twins.before ? twins.before : twins.own, twins.own);
 }
 
 /* srun, sbatch or salloc. */
@@ -84,20 +96,19 @@ static bool is_command(void)
     return spank_context() == S_CTX_LOCAL || spank_context() == S_CTX_ALLOCATOR;
 }
 
-/* Runs as root in slurmd and slurmstepd, so it only registers the option. */
+/* Runs as root in slurmd and slurmstepd, so there it only registers the option. */
 int slurm_spank_init(spank_t spank, int argc, char *argv[])
 {
-    struct twins twins = { .before = NULL };
     static bool called;
 
     (void)argc, (void)argv;
     if (!is_command() && spank_context() != S_CTX_REMOTE)
         return 0;
+    if (is_command())
+        rc_spank_submit_begin(spank_context() == S_CTX_ALLOCATOR);
     dl_iterate_phdr(find_twin, &twins);
     is_copy = twins.before != NULL;
-    if (is_another(&called))
-        say_twice(&twins);
-    else
+    if (!is_another(&called))
         rc_spank_register(spank);
     return 0;
 }
@@ -108,8 +119,10 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
     static bool called;
 
     (void)spank;
-    if (is_another(&called))
+    if (is_another(&called)) {
+        say_twice();
         return 0;
+    }
     rc_spank_read_arguments(argc, argv);
     /* Slurm ignores what an `optional` plugin returns (_do_call_stack), and would submit the job or make the step */
     if (is_command() && !(spank_context() == S_CTX_LOCAL ? rc_spank_srun_check() : rc_spank_check_environment()))

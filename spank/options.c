@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
 #include "spank.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* TEXT_SIZE: the longest argument of an option that Slurm passes on. */
 enum { TEXT_SIZE = 2048, REASON_SIZE = 512 };
@@ -94,10 +97,12 @@ void rc_spank_register(spank_t spank)
     (void)spank_option_register(spank, &option);
 }
 
-/* A wrong word in plugstack.conf must not end a job. It is logged by slurmd, for the
- * administrator, and printed by srun. */
+/* A wrong word in plugstack.conf must not end a job. slurmd logs it for the administrator, and srun prints it to users
+ * who asked for rollcall. */
 static void log_wrong_words(const struct rc_messages *wrong)
 {
+    if (spank_context() != S_CTX_REMOTE && !rc_spank_may_be_asked((const char *const *)environ))
+        return;
     for (unsigned i = 0; i < wrong->count; i++)
         slurm_error("rollcall: error %s: %s; ignored", rc_message_entry(wrong->list[i].id)->id, wrong->list[i].text);
 }

@@ -85,6 +85,9 @@ bool rc_spank_asked_here(struct rc_options *out);
  * An outer step's are emptied. Whatever fails leaves srun as it was. */
 void rc_spank_srun_begin(spank_t spank);
 
+/* Return whether one of the first `most` words of this process's command line is wanted. */
+bool rc_spank_is_on_command_line(bool (*is_wanted)(const char *word), int most);
+
 /* Call it before srun opens a socket and makes the step. Return false, with a line, if what was asked for cannot be
  * done. If rollcall was asked for, put /dev/null on each of the descriptors 0 to 2 that srun's caller has closed, and
  * let the first task that fails end the step, as srun -K does, unless torchrun goes on after a failure
@@ -186,6 +189,10 @@ bool rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *
 /* In srun, where rollcall was asked for, before it changes its own environment: marks SLURM_CPU_BIND that another step
  * has left (RC_BIND_LEFT). */
 void rc_spank_bind_mark(void);
+
+/* submit.c: in srun, sbatch or salloc, before it reads its options. If a task has called it, removes what rollcall has
+ * set there: for srun what it takes for an option, else (takes_environment) all that the new job would inherit. */
+void rc_spank_submit_begin(bool takes_environment);
 
 /* task.c: task_init. */
 

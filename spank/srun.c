@@ -52,8 +52,7 @@ static const char *next_word(const char *word)
     return word < words + n ? word : NULL;
 }
 
-/* Whether one of the first `most` words is wanted. */
-static bool is_on_command_line(bool (*is_wanted)(const char *word), int most)
+bool rc_spank_is_on_command_line(bool (*is_wanted)(const char *word), int most)
 {
     for (const char *word = next_word(NULL); word && most > 0; word = next_word(word), most--)
         if (is_wanted(word))
@@ -88,7 +87,8 @@ static bool may_be_unlisted(spank_t spank)
     uint32_t nodes;
 
     return getenv("SLURM_HOSTFILE") || getenv("SLURM_ARBITRARY_NODELIST") ||
-           (distribution && !strncasecmp(distribution, "arb", 3)) || is_on_command_line(is_arbitrary, INT_MAX) ||
+           (distribution && !strncasecmp(distribution, "arb", 3)) ||
+           rc_spank_is_on_command_line(is_arbitrary, INT_MAX) ||
            (may_follow_network() && rc_spank_number(spank, S_JOB_NNODES, &nodes) && nodes > 1);
 }
 
@@ -178,7 +178,7 @@ static bool waits_for_children(const char *word)
 static bool waits_for_step(const struct rc_options *options)
 {
     if (!rc_spank_is_typed() || options->mode == RC_MODE_ALONE || options->exchange == RC_EXCHANGE_OFF ||
-        options->exchange == RC_EXCHANGE_PMIX || !is_on_command_line(is_async, optind))
+        options->exchange == RC_EXCHANGE_PMIX || !rc_spank_is_on_command_line(is_async, optind))
         return true;
     rc_spank_say(RC_LEVEL_ERROR, RC208,
                  "srun --async leaves its step, so no server is there by which the nodes meet; nothing was started; "
@@ -421,7 +421,7 @@ void rc_spank_srun_begin(spank_t spank)
     bool asked = rc_spank_asked_here(&options) && rc_spank_is_step_of_tasks(spank) &&
                  rc_spank_number(spank, S_JOB_ID, &step.job_id) && rc_spank_number(spank, S_JOB_STEPID, &step.step_id);
 
-    hand_on(RC_NO_MONITOR, is_on_command_line(waits_for_children, optind) ? "1" : "");
+    hand_on(RC_NO_MONITOR, rc_spank_is_on_command_line(waits_for_children, optind) ? "1" : "");
     hand_on(RC_WISH, asked && wish ? wish : "");
     if (asked)
         begin_step(spank, step, &options);

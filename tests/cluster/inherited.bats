@@ -69,3 +69,40 @@ SHELL
         ! grep D114 "$shared/job.out" || explain "$options"
     done
 }
+
+# handed OPTION...: what a job has that a task of `srun OPTION...` submits, without what differs from job to job
+handed()
+{
+    rm -f "$shared/job.out"
+    attempt 60 srun -N1 "$@" sh -c "[ \$SLURM_PROCID != 0 ] || sbatch --wait -o $shared/job.out $shared/job.sh"
+    succeeded || return 1
+    # SLURM_CPU_BIND is Slurm's, of a task that is bound; OMP_NUM_THREADS may be the user's
+    sed -E '/^(SLURM_(JOB_?ID|JOB_(START|END)_TIME|JOB_SLUID|TASK_PID|STEP_?ID|STEP_LAUNCHER_PORT|SRUN_COMM_PORT|LAUNCH_NODE.*|CPU_BIND.*|TOPOLOGY.*|NODE_ALIASES|PMIX.*)|PMIX_.*|OMPI_MCA_.*|OMP_NUM_THREADS|TMPDIR|_)=/d' \
+        "$shared/job.out" | sort
+}
+
+@test "sbatch in a task: the job has the same environment and as many tasks, with --ddp as without" {
+    printf '%s\n' '#!/bin/bash' '#SBATCH -N2 -n6' env 'srun sh -c "echo task"' > "$shared/job.sh"
+    for option in -n2,worker -n1,launcher -n2,watch,lookup=numeric -n2,order=node -n2,worker,nic=auto; do
+        handed "${option%%,*}" > "$BATS_TEST_TMPDIR/plain"
+        [ "$(grep -c '^task$' "$BATS_TEST_TMPDIR/plain")" -eq 6 ]
+        handed "${option%%,*}" "--ddp=${option#*,}" > "$BATS_TEST_TMPDIR/ddp"
+        diff "$BATS_TEST_TMPDIR/plain" "$BATS_TEST_TMPDIR/ddp" || explain "$option"
+    done
+    # a value of the user's own goes along
+    sed -i 's/^env$/echo "rank $RANK"/' "$shared/job.sh"
+    attempt 60 srun -N1 -n2 --ddp sh -c \
+        "[ \$SLURM_PROCID != 0 ] || RANK=7 sbatch --wait -o $shared/job.out $shared/job.sh"
+    succeeded
+    grep -q '^rank 7$' "$shared/job.out"
+}
+
+@test "salloc and srun in a task, sbatch --export=NONE: as many tasks as they ask for" {
+    printf '%s\n' '#!/bin/bash' '#SBATCH -N2 -n6' 'srun /bin/sh -c "echo task"' > "$shared/job.sh"
+    for inner in 'salloc -N2 -n6 srun sh -c "echo task"' 'srun --overlap -O -N2 -n6 sh -c "echo task"' \
+        "sbatch --export=NONE --wait -o $shared/job.out $shared/job.sh; cat $shared/job.out"; do
+        attempt 60 salloc -N2 -n2 srun --ddp=worker -n2 sh -c "[ \$SLURM_PROCID != 0 ] || { $inner; }"
+        succeeded
+        [ "$(grep -c '^task$' "$out")" -eq 6 ] || explain "$inner"
+    done
+}

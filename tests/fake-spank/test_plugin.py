@@ -226,6 +226,10 @@ def test_wrong_words_in_plugstack_conf_are_reported_and_ignored(host, word):
     assert {e["callback"] for e in played.events if e["event"] == "error"} == {"init_post_opt"}
     assert len(played.lines("error")) == len(EVEN.hosts)  # once in each slurmstepd
     untouched(played, EVEN)
+    # srun prints it to those who asked
+    for context in ("local", "allocator"):
+        assert host.command(context, [], [word]).lines("error") == []
+        assert len(host.command(context, [""], [word]).lines("error")) == 1
     is_worker(host.step(EVEN, ["worker"], [word, "same=warn"]), EVEN)
 
 
