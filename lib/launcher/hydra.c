@@ -160,18 +160,22 @@ static uint32_t count_listed(struct rc_str ranks)
     return count;
 }
 
-/* srun --mpi=pmi2 names its step in PMI_JOBID, --mpi=cray_shasta in PALS_APID. */
+/* srun --mpi=pmi2 names its step in PMI_JOBID, --mpi=cray_shasta in PALS_APID. Slurm 22.05's cray_shasta sets neither
+ * PMI_RANK nor local ranks (measured). */
 static struct srun_pmi read_srun_pmi(const struct rc_env *env, const char *step)
 {
     struct rc_str launch = rc_env_get(env, "PALS_APID");
-    struct srun_pmi pmi = { .is_innermost = rc_str_is(launch, step) || rc_str_is(rc_env_get(env, "PMI_JOBID"), step) };
+    bool is_cray = rc_pals_is_slurms(launch) && rc_env_get(env, "PALS_LOCAL_RANKID").n &&
+                   rc_env_get(env, "PMI_LOCAL_SIZE").n;
+    struct srun_pmi pmi = { .is_innermost = (is_cray && rc_str_is(launch, step)) ||
+                                            rc_str_is(rc_env_get(env, "PMI_JOBID"), step) };
 
     if (pmi.is_innermost) {
         pmi.rank = rc_env_get(env, "SLURM_PROCID");
         pmi.size = rc_env_get(env, "SLURM_STEP_NUM_TASKS");
         pmi.local_rank = rc_env_get(env, "SLURM_LOCALID");
         pmi.local_size = count_listed(rc_env_get(env, "SLURM_GTIDS"));
-    } else if (rc_pals_is_slurms(launch)) {
+    } else if (is_cray) {
         pmi.rank = rc_env_get(env, "PALS_RANKID");
         pmi.size = rc_env_either(env, RC_STR("PMI_UNIVERSE_SIZE"), RC_STR("PMI_SIZE"));
         pmi.local_rank = rc_env_get(env, "PALS_LOCAL_RANKID");
@@ -225,7 +229,8 @@ static enum writer find_writer(const struct rc_reader *reader, const char *step)
 
     if (!rank.n)
         return HYDRA;
-    if (!srun.rank.n && rc_str_eq(rank, rc_env_get(env, "PALS_RANKID")))
+    if (!srun.rank.n && rc_str_eq(rank, rc_env_get(env, "PALS_RANKID")) &&
+        !rc_pals_is_slurms(rc_env_get(env, "PALS_APID")))
         return ANOTHER;
     /* rollcall has written an inner launch's ranks over Slurm's */
     if (rc_stamp_has_outer(&reader->stamp, step))

@@ -102,3 +102,15 @@ over_ssh()
         mpiexec.mpich -launcher ssh -launcher-exec "$shared/ssh" -hosts n1:2,n2:2 -np 4 rollcall exec -- "$whoami"
     from=n1 identifies 60 mpiexec.mpich -np 1 mpirun.openmpi "${over_rsh[@]}" -np 4 rollcall exec -- "$whoami"
 }
+
+@test "mpiexec and srun --mpi=pmi2 inside each other, no process in sight -> the inner launch, or RC127" {
+    hidden=(unshare --pid --fork --mount-proc rollcall exec --)
+    attempt 60 srun --mpi=pmi2 -N1 -n2 "$shared/only" mpiexec.mpich -launcher fork -np 4 "${hidden[@]}" "$whoami"
+    everybody whoami n1=0,1,2,3
+    attempt 60 salloc -N1 -n4 mpiexec.mpich -launcher fork -np 3 "$shared/only" srun --mpi=pmi2 -n4 "${hidden[@]}" "$whoami"
+    everybody whoami n1=0,1,2,3
+    # the rank and size of both launches: nothing that the task sees tells them apart
+    attempt 60 srun --mpi=pmi2 -N1 -n2 "$shared/only" mpiexec.mpich -launcher fork -np 2 "${hidden[@]}" "$whoami"
+    failed
+    said 'error RC127: PMI_RANK 1 of 2 can be'
+}

@@ -12,7 +12,7 @@ import names
 from layouts import Layout, arbitrary, block, cyclic, plane, slurm_tasks
 
 SHAPES = ("block", "block", "cyclic", "plane", "arbitrary")
-PMI = ("none", "none", "pmi2", "cray", "pmix")
+PMI = ("none", "none", "pmi2", "cray", "cray of 22.05", "pmix")
 
 
 @dataclass
@@ -64,12 +64,12 @@ def hydra(rng, layout):
     return families.hydra(rng, layout).tasks
 
 
-def cray(layout, task):
-    """mpi/cray_shasta (mpi_cray_shasta.c, mpi_p_slurmstepd_task)."""
+def cray(layout, task, old):
+    """mpi/cray_shasta (mpi_cray_shasta.c, mpi_p_slurmstepd_task); that of 22.05 sets no PMI_RANK (measured)."""
     there = len(layout.ranks[task.node])
-    return {"PALS_APID": f"{layout.job}.{layout.step}", "PALS_APINFO": "/var/spool/slurmd/apinfo", "PALS_NODEID": str(task.node),
-            "PALS_RANKID": str(task.rank), "PALS_LOCAL_RANKID": str(task.local), "PALS_SPOOL_DIR": "/var/spool/slurmd",
-            "PMI_JOBID": str(layout.job), "PMI_RANK": str(task.rank), "PMI_SIZE": str(layout.size),
+    both = {"PALS_APID": f"{layout.job}.{layout.step}", "PALS_APINFO": "/var/spool/slurmd/apinfo", "PALS_NODEID": str(task.node),
+            "PALS_RANKID": str(task.rank), "PALS_SPOOL_DIR": "/var/spool/slurmd"}
+    return both if old else {**both, "PALS_LOCAL_RANKID": str(task.local), "PMI_JOBID": str(layout.job), "PMI_RANK": str(task.rank), "PMI_SIZE": str(layout.size),
             "PMI_LOCAL_RANK": str(task.local), "PMI_LOCAL_SIZE": str(there), "PMI_UNIVERSE_SIZE": str(layout.size),
             "PMI_CONTROL_PORT": "20026,20027", "PMI_SHARED_SECRET": "6149852154"}
 
@@ -85,8 +85,8 @@ def step(rng, layout, pmi):
         if pmi == "pmi2":  # mpi_pmi2.c
             task.env.update({"PMI_FD": "9", "PMI_JOBID": f"{layout.job}.{layout.step}", "PMI_RANK": str(task.rank),
                              "PMI_SIZE": str(layout.size)})
-        elif pmi == "cray":
-            task.env.update(cray(layout, task))
+        elif pmi.startswith("cray"):
+            task.env.update(cray(layout, task, pmi != "cray"))
     return tasks
 
 
@@ -147,7 +147,7 @@ def is_hydras(env):
 
 
 def shadowed(tasks, pmi):
-    if pmi in ("none", "pmix"):
+    if pmi not in ("pmi2", "cray"):
         return {task.rank for task in tasks}
     return {task.rank for task in tasks if are_steps(task.env) and is_hydras(task.env)}
 
