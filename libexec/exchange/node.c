@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/netaddr.h"
 #include "effects/lookup.h"
@@ -83,6 +85,7 @@ static int print_lost(const char *why)
 /* From now on the other nodes may count on this one, whatever becomes of this process. */
 static void print_sent(void)
 {
+    alarm(0);
     fputs(RC_EXCHANGE_SENT, stdout);
     fflush(stdout);
 }
@@ -93,6 +96,16 @@ static struct rc_str read_input(void)
     size_t n = fread(text, 1, sizeof(text), stdin);
 
     return (struct rc_str){ text, n };
+}
+
+/* A resolver may take longer than the nodes wait. */
+static void give_up(int number)
+{
+    static const char line[] = "failed=the rendezvous server: no connection within the deadline\n";
+
+    (void)number;
+    (void)!write(STDOUT_FILENO, line, sizeof(line) - 1);
+    _exit(1);
 }
 
 static uint32_t meeting_milliseconds(const struct rc_request *request)
@@ -107,8 +120,12 @@ static int request_from_server(const struct rc_request *request, const struct rc
                                    .begins = print_sent,
                                    .reach = (request->seconds * 1000 + BEYOND_MS) / 2 };
     struct rc_reply answer;
-    int rc = rc_client_request(endpoint, request->entry, milliseconds, &answer, &part);
+    int rc;
 
+    signal(SIGALRM, give_up);
+    alarm(request->seconds + 2);
+    rc = rc_client_request(endpoint, request->entry, milliseconds, &answer, &part);
+    alarm(0);
     if (rc < 0)
         return part.heard ? print_lost(strerror(-rc)) : exchange_fail("the rendezvous server", strerror(-rc));
     fputs(answer.text, stdout);

@@ -288,7 +288,7 @@ PYTHON
 @test "name servers that do not answer: the node starts without the others at its deadline" {
     inject n2 <<< 'sed "/^endpoint=/s/\$/ srun.example/" | exec unshare -mn python '"$tree/tests/nameserver.py silent $shared/asked"' $real "$@"'
     meets 2 60 --ddp=exchange=srun,deadline=2 -N2 -n2
-    said 'warning RC611: the nodes could not speak to each other: rollcall-exchange did not end; '
+    said 'warning RC611: the nodes could not speak to each other: the rendezvous server: no connection within the deadline; '
     unsaid RC613
     [ -s "$shared/asked" ]
     nothing_remains
@@ -316,7 +316,8 @@ begin()
     local signal
     for signal in TERM KILL INT; do
         begin --ddp=exchange=srun --quit-on-interrupt -N2 -n2
-        [ "$(count_helpers)" -eq 1 ] || explain "$(count_helpers) processes of rollcall's" || return 1
+        # it, and on each node the monitor of the step's signals
+        [ "$(count_helpers)" -eq 3 ] || explain "$(count_helpers) processes of rollcall's" || return 1
         login kill "-$signal" "$srun"
         wait "$pid" || true
         nothing_remains
