@@ -317,7 +317,7 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
     else if (n < 0)
         fail_to_run(request, strerror((int)-n), outcome);
     else if (WIFSIGNALED(status))
-        break_off(outcome, sent || outlives_signal(WTERMSIG(status)),
+        break_off(outcome, outlives_signal(WTERMSIG(status)) || sent,
                   rc_format(arena, "rollcall-exchange was ended by signal %u", (uint32_t)WTERMSIG(status)));
     else if (rc_program_not_loaded(n, status))
         fail_to_run(request, "a library that it needs cannot be loaded (see ldd)", outcome);
