@@ -39,6 +39,9 @@ bool rc_slurmcomponents_are_there(const struct rc_env *env);
  * job's, or where one is missing or cannot be read. */
 bool rc_slurmcomponents_read(const struct rc_env *env, struct rc_slurmcomponents *components);
 
+/* The nodes of the job's component that has this host; SLURM_JOB_NODELIST if none has it. */
+struct rc_str rc_slurmcomponents_nodes_with(const struct rc_env *env, struct rc_str host);
+
 /* False for a name that is in no component or in several; *position then has no meaning. */
 bool rc_slurmcomponents_find(const struct rc_slurmcomponents *components, struct rc_str name,
                              struct rc_slurmposition *position);

@@ -246,7 +246,8 @@ static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts, struct 
         node->index = rc_hostlist_find(hosts, here);
     }
     facts->hosts = hosts;
-    facts->job_hosts = rc_env_get(reader->env, "SLURM_JOB_NODELIST");
+    /* a batch script exports a host of its first component, and a step is of another one (srun --het-group=1) */
+    facts->job_hosts = rc_slurmcomponents_nodes_with(reader->env, rc_env_get(reader->env, "MASTER_ADDR"));
     return true;
 }
 

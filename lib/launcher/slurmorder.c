@@ -57,6 +57,23 @@ bool rc_slurmcomponents_read(const struct rc_env *env, struct rc_slurmcomponents
     return true;
 }
 
+struct rc_str rc_slurmcomponents_nodes_with(const struct rc_env *env, struct rc_str host)
+{
+    static const char kinds[][5] = { "HET", "PACK" };
+    struct rc_str hosts = RC_ABSENT;
+
+    /* components of another job count, too: their hosts are not this step's either */
+    for (unsigned i = 0; host.n && i < 2; i++)
+        for (uint32_t k = 0; k < RC_SLURMCOMPONENTS_MAX; k++) {
+            hosts = component_variable(env, "SLURM_JOB_NODELIST", kinds[i], k);
+            if (!hosts.p)
+                break;
+            if (rc_hostlist_find(hosts, host) != RC_UNKNOWN)
+                return hosts;
+        }
+    return rc_env_get(env, "SLURM_JOB_NODELIST");
+}
+
 bool rc_slurmcomponents_find(const struct rc_slurmcomponents *components, struct rc_str name,
                              struct rc_slurmposition *position)
 {

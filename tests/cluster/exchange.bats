@@ -368,3 +368,22 @@ begin()
     unsaid RC611
     nothing_remains
 }
+
+# bats test_tags=series
+@test "MASTER_ADDR of the job's first component: step of another component -> the host of its rank 0, with --ddp and exec" {
+    local how
+    for how in 'srun --het-group=1 --ddp -n2' 'srun --het-group=1 --mpi=none -n2 rollcall exec --'; do
+        # shellcheck disable=SC2086
+        attempt 60 env MASTER_ADDR=n1 salloc -w n1 -N1 : -w 'n[2-3]' -N2 $how sh -c 'echo "ADDR $MASTER_ADDR"'
+        succeeded
+        [ "$(grep -c '^ADDR n2$' "$out")" -eq 2 ] || explain "$how: not n2 twice"
+        said 'RC402: MASTER_ADDR was .n1., but rank 0 is on n2; it is n2 now; unset it'
+    done
+    for how in 'srun --het-group=0,1 --ddp' 'srun --het-group=0,1 --mpi=none rollcall exec --'; do
+        # shellcheck disable=SC2086
+        attempt 60 env MASTER_ADDR=n1 salloc -w n1 -N1 : -w 'n[2-3]' -N2 $how sh -c 'echo "ADDR $MASTER_ADDR"'
+        succeeded
+        [ "$(grep -c '^ADDR n1$' "$out")" -eq 3 ] || explain "$how: not n1 three times"
+        unsaid 'RC40'
+    done
+}
