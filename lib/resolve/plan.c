@@ -97,3 +97,11 @@ bool rc_plan_fits(struct rc_result *result)
     return rc_say(&result->messages, RC502,
                   "the values to set are too long; nothing is set; unset variables of many thousand characters");
 }
+
+const char *rc_each_write(struct rc_result *result, uint32_t tasks)
+{
+    struct rc_str behind;
+    struct rc_str before = rc_str_split(rc_str(result->launcher->each), 'N', &behind);
+
+    return behind.p ? rc_format(&result->arena, "%pS%u%pS", &before, tasks, &behind) : NULL;
+}

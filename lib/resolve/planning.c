@@ -114,14 +114,6 @@ static void warn_of_uneven(struct rc_result *result)
         each && *each ? ")" : "");
 }
 
-const char *rc_each_write(struct rc_result *result, uint32_t tasks)
-{
-    struct rc_str behind;
-    struct rc_str before = rc_str_split(rc_str(result->launcher->each), 'N', &behind);
-
-    return behind.p ? rc_format(&result->arena, "%pS%u%pS", &before, tasks, &behind) : NULL;
-}
-
 /* What the plan of each mode has: variables of a worker, of an agent, and those that must be absent. */
 
 /* TORCHELASTIC_USE_AGENT_STORE=True makes every rank a client of a store that
@@ -295,8 +287,8 @@ static void hide_step_from_lightning(struct rc_result *result)
                 "Lightning must not take the step's tasks for its workers");
 }
 
-/* One task a node may be a script that starts torchrun, which takes its arguments from PET_* and gives its workers ranks
- * of their own. What a user has set for one that meets those of other steps stays. */
+/* One task a node may be a script that starts torchrun, which takes its arguments from PET_* and numbers its workers.
+ * What a user has set for one that meets those of other steps stays. */
 static void plan_agents_of_worker(const struct rc_context *context, struct rc_result *result)
 {
     bool is_one_a_node = result->facts.max_local_size == 1;

@@ -58,8 +58,8 @@ void rc_alone_plan(struct rc_result *result);
 /* Adds what result->gpus says of the variables. */
 void rc_gpus_plan(const struct rc_context *context, struct rc_result *result);
 
-/* Plans PET_* for an agent, or for a script that may start one. RC312, an error, if the command's arguments contradict the
- * step so that it would hang, RC313 if torchrun refuses one; RC304 or RC305 for what trains otherwise than meant. */
+/* Plans PET_* for an agent, or for a script that may start one. RC312, an error, if the command's arguments contradict
+ * the step so that it would hang, RC313 if torchrun refuses one; RC304 or RC305 if it only trains differently. */
 void rc_agents_plan(const struct rc_context *context, struct rc_result *result);
 
 /* The command as one types it, as far as it needs no quotes, without the options "--a_b|--c" and their values. NULL if

@@ -208,9 +208,9 @@ static void plan_meeting(struct rc_result *result, const struct arguments *argum
     plan_host(result, arguments);
 }
 
-/* Returns what goes wrong without an endpoint, or NULL. It takes precedence over PET_MASTER_ADDR and PET_MASTER_PORT, and
- * over the arguments of that name (torch/distributed/run.py, get_rdzv_endpoint), so none is set for a command that is
- * not read.
+/* Returns what goes wrong without an endpoint, or NULL. It takes precedence over PET_MASTER_ADDR and PET_MASTER_PORT,
+ * and over the arguments of that name (torch/distributed/run.py, get_rdzv_endpoint), so none is set for a command that
+ * is not read.
  * accelerate that counts no machines gives torchrun a port of its own, 29500 (utils/launch.py, prepare_multi_gpu_env).
  * c10d takes localhost:29400 on each node (rendezvous/c10d_rendezvous_backend.py). */
 static const char *find_need_of_endpoint(const struct rc_result *result)
