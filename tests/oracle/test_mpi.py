@@ -13,6 +13,7 @@ import os
 
 import pytest
 
+import families
 import mixed
 from conftest import generator
 from layouts import Layout, block, login_shell
@@ -175,3 +176,13 @@ def test_mpirun_on_a_login_node(core):
     answers = ask(core, [task.env for task in tasks])
     assert all(a["status"] == "contradiction" or a["identity"]["node_rank"] == t.node for t, a in zip(tasks, answers))
     assert "RC110" in ids(answers[4])
+
+
+def test_server_of_an_uneven_job(core):
+    """Open MPI 5, 2, 4 and 3 tasks, in a job of three other hosts: one node has the mean -> one MASTER_ADDR."""
+    layout = Layout(["n1", "n2", "n3"], [[0, 1], [2, 3, 4, 8], [5, 6, 7]], "plane=3", ["n1", "n2", "n3"])
+    for number in range(12):
+        tasks = families.openmpi5(generator("server", number), layout).tasks
+        answers = ask(core, [{**task.env, "SLURM_JOB_ID": "9", "SLURM_JOB_NODELIST": "x[1-3]"} for task in tasks])
+        if all(answer["status"] == "resolved" for answer in answers):
+            assert {answer["master"]["addr"] for answer in answers} == {"n1"}
