@@ -70,10 +70,13 @@ static int run_monitor(void *more)
     static char *argv[] = { (char *)(uintptr_t)RC_EXCHANGE, (char *)(uintptr_t)RC_EXCHANGE_MONITOR, NULL };
     const struct start *start = more;
     sigset_t all;
+    int null;
 
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, NULL);
-    if (dup2(line.end[MONITOR], STDIN_FILENO) == STDIN_FILENO)
+    null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (dup2(line.end[MONITOR], STDIN_FILENO) == STDIN_FILENO && dup2(null, STDOUT_FILENO) == STDOUT_FILENO &&
+        dup2(null, STDERR_FILENO) == STDERR_FILENO)
         execve(start->path, argv, start->env);
     _exit(1);
 }
