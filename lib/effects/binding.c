@@ -176,7 +176,7 @@ static const char *count_workers(const struct rc_result *result, uint32_t worker
         return NULL;
     return rc_format(arena, "%u workers share %u of the node's %u CPUs; %s%u", workers, has, online,
                      result->launcher->slurm_environment ? "type srun --cpus-per-task="
-                                                         : "let the launcher give the task as many CPUs, ",
+                                                         : "make the launcher give the task this many: ",
                      workers);
 }
 

@@ -151,3 +151,25 @@ gpus()
         "srun --ddp $agents $shared/named/torchrun --nproc_per_node=4 train.py" \
         "srun --ddp $agents --gres=gpu:2 $shared/named/torchrun --nproc_per_node=2 train.py"
 }
+
+@test "workers that share fewer CPUs than the node has: one line; all CPUs, or one worker: none" {
+    attempt 40 srun --ddp=nproc=2,bind=off -N2 --ntasks-per-node=1 -c1 --cpu-bind=cores true
+    succeeded
+    [ "$(cat "$out" "$err" | grep -c RC916)" = 1 ] || explain 'not one line'
+    said '^rollcall: warning RC916: 2 workers share 1 of the node'"'"'s [0-9]* CPUs; type srun --cpus-per-task=2$'
+    attempt 40 srun --ddp=nproc=2,bind=off -N2 --ntasks-per-node=1 -c "$cpus" true
+    succeeded
+    unsaid RC916
+    attempt 40 srun --ddp=bind=off -N2 --ntasks-per-node=1 -c1 --cpu-bind=cores true
+    succeeded
+    unsaid RC916
+}
+
+@test "mpirun that binds each process to one core: one line; --bind-to none: none" {
+    attempt 60 salloc -N2 --ntasks-per-node=1 -c "$cpus" mpirun -np 2 --map-by node --bind-to core rollcall exec --ddp=worker -- true
+    succeeded
+    said 'RC916: each process may use one core, though the node has [0-9]* for each: .*--bind-to none$'
+    attempt 60 salloc -N2 --ntasks-per-node=1 -c "$cpus" mpirun -np 2 --map-by node --bind-to none rollcall exec --ddp=worker -- true
+    succeeded
+    unsaid RC916
+}
