@@ -170,11 +170,27 @@ void doctor_plugin_find(struct doctor_plugin *found)
         (void)sscanf(text, "%15[0-9.]" RC_PLUGIN_OF_ROLLCALL "%23s", found->series, found->version);
 }
 
+/* A build without hwloc has no rollcall-map. */
+static bool lacks_program(const struct doctor_plugin *plugin, const char *name, bool is_needed, struct rc_arena *arena)
+{
+    char folder[PATH_MAX] = "";
+    char program[PATH_MAX + sizeof("/rollcall-exchange")];
+    bool is_there;
+
+    if (!rc_beside(rc_str(plugin->path), ROLLCALL_LIBEXEC_FROM_PLUGIN, folder, sizeof(folder)).p)
+        return false;
+    snprintf(program, sizeof(program), "%s%s", folder, name);
+    is_there = access(program, F_OK) == 0;
+    if (is_there ? access(program, X_OK) == 0 : !is_needed)
+        return false;
+    rc_format(arena, "%s, which the plugin starts, %s", program, is_there ? "cannot be run" : "is not there");
+    return true;
+}
+
 enum finding_id doctor_plugin_judge(const struct doctor_plugin *plugin, const char *series,
                                     char text[DOCTOR_PLUGIN_TEXT])
 {
     struct rc_arena arena = { .base = text, .size = DOCTOR_PLUGIN_TEXT };
-    char program[PATH_MAX] = "";
 
     if (!plugin->path[0]) {
         rc_format(&arena, plugin->conf[0] ? "%s does not name the plugin" : "no plugstack.conf was found",
@@ -189,12 +205,9 @@ enum finding_id doctor_plugin_judge(const struct doctor_plugin *plugin, const ch
         rc_format(&arena, "%s was built for Slurm %s, and Slurm is %s", plugin->path, plugin->series, series);
         return FINDING_D103;
     }
-    if (rc_beside(rc_str(plugin->path), ROLLCALL_LIBEXEC_FROM_PLUGIN "/rollcall-exchange", program, sizeof(program))
-            .p &&
-        access(program, X_OK) < 0) {
-        rc_format(&arena, "%s, which the plugin starts, is not there", program);
+    if (lacks_program(plugin, "/rollcall-exchange", true, &arena) ||
+        lacks_program(plugin, "/rollcall-map", false, &arena))
         return FINDING_D110;
-    }
     if (plugin->off[0]) {
         rc_format(&arena, "%s says %s", plugin->conf, plugin->off);
         return FINDING_D113;

@@ -186,6 +186,14 @@ SRUN
     echo "optional $PWD/lib/slurm/rollcall.so" > etc/plugstack.conf.d/alone.conf
     fake_srun "$series.8"
     around "D110 $PWD/etc/plugstack.conf.d/alone.conf:1" "$conf"
+    mkdir -p libexec/rollcall
+    cp "$prefix"/libexec/rollcall/rollcall-{exchange,map} libexec/rollcall
+    for program in exchange map; do
+        chmod 644 "libexec/rollcall/rollcall-$program"
+        around "D110 $PWD/etc/plugstack.conf.d/alone.conf:1" "$conf"
+        [[ $(jq -r '.findings[0].what' json) == *"rollcall-$program, which the plugin starts, cannot be run" ]]
+        chmod 755 "libexec/rollcall/rollcall-$program"
+    done
     rm etc/plugstack.conf.d/alone.conf
     fake_srun 99.11.0 --mpi
     around "D103 $PWD/etc/plugstack.conf.d/rollcall.conf:1" "$conf"
