@@ -284,8 +284,9 @@ def broadcast(name: str, data: Optional[bytes] = None, root: int = 0, timeout: f
 def allgather(name: str, data: bytes, timeout: float = 300.0) -> List[bytes]:
     """The bytes that each rank gives, of any size, in all ranks: a list in the order of the ranks.
 
-    name is as for broadcast. No rank returns before all have made the call. Where one has not made it when the time of another is over, Timeout is raised in all, and names it. What was
-    gathered stays until the launch ends, and counts twice.
+    name is as for broadcast. No rank returns before all have made the call. Where one has not made it when the time of
+    another is over, Timeout is raised in all, and names it. What was gathered stays until the launch ends, and counts
+    twice.
     """
     left, content = _clock(timeout), memoryview(data).tobytes()
     with _library.Job() as job:

@@ -129,7 +129,7 @@ def _check(result: int, error: _Error) -> None:
 
 
 def _interruptible(call: Callable[[], int]) -> int:
-    """Calls it in a thread if this is the main one: Python runs handlers of signals in that one, but not while it is in C.
+    """Calls it in a thread if this is the main one: Python runs signal handlers there, but not during a call of C.
 
     If a handler raises, the thread ends with the call, or with the process.
     """

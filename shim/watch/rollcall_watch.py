@@ -81,8 +81,11 @@ class Told:
 
 
 def told_local_rank(start):
-    """LOCAL_RANK as rollcall set it, by "=RANK/SIZE/LOCAL_RANK/..." of the stamp: a script may have changed its own."""
-    for word in start.get("ROLLCALL_SCOPE", "").split():
+    """LOCAL_RANK as rollcall set it, by "=RANK/SIZE/LOCAL_RANK/..." of the stamp: a script may have changed its own.
+
+    The preload library sets the stamp after the program has started, so it is not in `start`.
+    """
+    for word in os.environ.get("ROLLCALL_SCOPE", "").split():
         if word.startswith("=") and word.count("/") == 4:
             return int(word.split("/")[2])
     return number(start, "LOCAL_RANK")

@@ -601,6 +601,12 @@ PYTHON
         --ddp=watch -- sh -c 'LOCAL_RANK=$((SLURM_PROCID % 2)) exec "$0" -c "$1"' "$python" \
         'import os, torch, torch.cuda as c; c.set_device(int(os.environ["LOCAL_RANK"]))'
     [[ $stderr == *"warning RC710: "*"$text"*"take LOCAL_RANK, which is 1" ]]
+    # its own, by the preload library's stamp, which is not in /proc/self/environ
+    run -0 --separate-stderr with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${cyclic_2[@]}" SLURM_PROCID=0 \
+        SLURM_LOCALID=0 FAKE_GPUS=2 ROLLCALL=watch LD_PRELOAD="$prefix/lib/librollcall-preload.so" "$python" -c \
+        'import os, torch, torch.cuda as c; c.set_device(int(os.environ["LOCAL_RANK"])); print(os.environ["RANK"])'
+    [ -z "$stderr" ]
+    [[ $output == *0 ]]
     # its own; four GPUs, where the two differ; blocks; more tasks than GPUs; another's, but by no such arithmetic
     silent "${cyclic_2[@]}" FAKE_GPUS=2 -- "${take/DEVICE/int(os.environ[\"LOCAL_RANK\"])}"
     silent "${cyclic_2[@]}" FAKE_GPUS=4 -- "${take/DEVICE/2}"
