@@ -25,7 +25,7 @@ script()
 }
 
 @test "one task: mpirun, the shell of salloc, a batch script, rollcall.apply() -> rank 0 of 1" {
-    for launch in 'salloc -Qn1 env CUDA_VISIBLE_DEVICES=0 mpirun -np 1 rollcall exec --' \
+    for launch in 'salloc -Qn1 env CUDA_VISIBLE_DEVICES=0 mpirun -np 1 -x CUDA_VISIBLE_DEVICES rollcall exec --' \
         'salloc -Qn1 env CUDA_VISIBLE_DEVICES=0 rollcall exec --'; do
         answers 'ranks world=1 nodes=1' 60 $launch python "$programs/ddp.py"
         unsaid RC311
