@@ -154,7 +154,7 @@ in_job()
         [ -z "$(spoken)" ] || explain "$where: a line"
         in_job $where rollcall show
         succeeded
-        [ "$(grep -c 'with srun --ddp, or if the step begins at the job.s first node' "$out")" = 2 ] || explain "no cure"
+        [ "$(grep -c 'use srun --ddp, or begin the step at the job.s first node' "$out")" = 2 ] || explain "no cure"
         in_job $where python -c 'import rollcall; rollcall.allgather("x", b"")'
         [ "$status" -eq 1 ] || explain "status"
         said 'RC616: rank [01]: .*: Slurm.s PMIx server does not connect the nodes of a step that does not begin at the job.s first node; start them with srun --ddp, or '
