@@ -421,7 +421,7 @@ void rc_spank_srun_begin(spank_t spank)
     bool asked = rc_spank_asked_here(&options) && rc_spank_is_step_of_tasks(spank) &&
                  rc_spank_number(spank, S_JOB_ID, &step.job_id) && rc_spank_number(spank, S_JOB_STEPID, &step.step_id);
 
-    hand_on(RC_NO_MONITOR, rc_spank_is_on_command_line(waits_for_children, optind) ? "1" : "");
+    hand_on(RC_NO_MONITOR, asked && rc_spank_is_on_command_line(waits_for_children, optind) ? "1" : "");
     hand_on(RC_WISH, asked && wish ? wish : "");
     if (asked)
         begin_step(spank, step, &options);

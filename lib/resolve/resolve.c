@@ -14,8 +14,9 @@
 static const char left_over[] = "left over from the task that sbatch was called in";
 
 static const struct rc_str own_names[] = {
-    RC_NAME(RC_STAMP),  RC_NAME(RC_KEPT_NAME), RC_NAME(RC_ORDERED), RC_NAME(RC_IDENTITY),   RC_NAME(RC_PINS),
-    RC_NAME(RC_PINNED), RC_NAME(RC_REPORTED),  RC_NAME(RC_SERVER),  RC_NAME(RC_TASK_HOSTS), RC_NAME(RC_BIND_LEFT),
+    RC_NAME(RC_STAMP),      RC_NAME(RC_KEPT_NAME), RC_NAME(RC_ORDERED),  RC_NAME(RC_IDENTITY),
+    RC_NAME(RC_PINS),       RC_NAME(RC_PINNED),    RC_NAME(RC_REPORTED), RC_NAME(RC_SERVER),
+    RC_NAME(RC_TASK_HOSTS), RC_NAME(RC_BIND_LEFT), RC_NAME(RC_WISH),     RC_NAME(RC_NO_MONITOR),
 };
 
 static const struct rc_str masters[][2] = { { RC_NAME("MASTER_ADDR"), RC_NAME("MASTER_PORT") },

@@ -95,6 +95,11 @@ handed()
         "[ \$SLURM_PROCID != 0 ] || RANK=7 sbatch --wait -o $shared/job.out $shared/job.sh"
     succeeded
     grep -q '^rank 7$' "$shared/job.out"
+    # and what srun hands to slurmstepd does not
+    printf '%s\n' '#!/bin/bash' 'env | grep "^SLURM_ROLLCALL_" || echo none' > "$shared/job.sh"
+    ROLLCALL=worker attempt 60 srun -N1 -n1 sbatch --wait -o "$shared/job.out" "$shared/job.sh"
+    succeeded
+    [ "$(cat "$shared/job.out")" = none ] || explain "$(cat "$shared/job.out")"
 }
 
 @test "salloc and srun in a task, sbatch --export=NONE: as many tasks as they ask for" {

@@ -41,7 +41,11 @@ def is_worker(played, step):
             ports.add(task.env["MASTER_PORT"])
             # what was there is still there, and what is new is known
             assert not [n for n, v in step.env().items() if n not in task.env]
-            assert "PET_NNODES" not in task.env
+            # torchrun's arguments, for a script that starts it
+            agents = {"PET_NNODES": "GROUP_WORLD_SIZE", "PET_NODE_RANK": "NODE_RANK", "PET_MASTER_ADDR": "MASTER_ADDR",
+                      "PET_MASTER_PORT": "MASTER_PORT"}
+            one_a_node = step.size == len(step.hosts) > 1
+            assert all(task.env.get(n) == (task.env[same] if one_a_node else None) for n, same in agents.items())
     assert len(ports) == 1
     assert 1024 <= int(ports.pop()) <= 65535
 
@@ -152,7 +156,7 @@ def test_wrong_values_are_refused_at_once(host, context, value):
     assert line.startswith("rollcall: error RC20")
     assert all(" " <= c <= "~" for c in line) and len(line) < 400
     if value == "wroker":
-        assert "with MODE auto, worker, launcher or off, and keys order=" in line
+        assert "with MODE auto, worker, launcher, alone or off, and keys order=" in line
     if value == ",":
         right = ("auto", "worker", "launcher", "off", "order=", "nproc=", "gpus=", "bind=", "nic=")
         assert all(word in line for word in right)
@@ -272,6 +276,7 @@ def test_no_tasks_no_ranks(host, name):
 TOLD = {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1", "NODE_RANK": "1", "GROUP_RANK": "1",
         "GROUP_WORLD_SIZE": "2", "MASTER_ADDR": "h0", "MASTER_PORT": "23001", "JAX_COORDINATOR_ADDRESS": "h0:23002",
         "ROLLCALL_IDENTITY": "rank=1 size=2 node=1 nodes=2",
+        "SLURM_ROLLCALL_SERVER": f"{'0' * 32} 60001 9.0", "SLURM_ROLLCALL_WISH": "auto", "SLURM_ROLLCALL_NO_MONITOR": "1",
         "ROLLCALL_NICS": "GLOO_SOCKET_IFNAME=ib0", "GLOO_SOCKET_IFNAME": "ib0", SCOPE: "slurm:9.0/1/worker/23001 =1/2/0/1/1"}
 AGENT = {"PET_NNODES": "2", "PET_NODE_RANK": "1", "PET_MASTER_ADDR": "h0", "PET_MASTER_PORT": "23001", "PET_RDZV_ID": "9.0",
          "PET_RDZV_ENDPOINT": "h0:23001", "PET_SIGNALS_TO_HANDLE": "SIGTERM,SIGUSR1", "PET_RDZV_CONF": "is_host=1", "NODE_RANK": "1", "MASTER_ADDR": "h0", "MASTER_PORT": "23001",
@@ -295,7 +300,7 @@ def test_batch_script_that_a_task_submitted(host, left, options):
 
 
 def test_batch_script_keeps_what_is_its_own(host):
-    mine = {name: value for name, value in TOLD.items() if not name.startswith("ROLLCALL_")}
+    mine = {name: value for name, value in TOLD.items() if "ROLLCALL_" not in name}
     # nobody's stamp, and one of this very job
     assert script(host, mine) == mine
     for scope in ("slurm:10.0/1/worker/23001 =1/2/0/1/1", "openmpi:7/1/worker/23001 =1/2/0/1/1 slurm:10.0"):
