@@ -58,7 +58,7 @@ static void resolve_process(struct inspection *inspection, const char *const *ar
         .argv = argv ? argv : inspection->input.argv,
         .options = *options,
         .pid = inspection->input.pid,
-        .called = inspection->input.pid == (uint32_t)getpid(), /* what exec would do for a command of this shell */
+        .called = inspection->called,
         .ignore_stamp = true,
         .explain = true,
     };

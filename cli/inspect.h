@@ -18,6 +18,7 @@ struct said {
 
 struct inspection {
     struct input input; /* the caller's */
+    bool called;        /* the caller's: resolve as exec would for a command of this process */
     struct rc_here_storage here;
     struct rc_context context;
     struct said said;

@@ -297,6 +297,7 @@ static int run_show(int argc, char **argv)
         return status;
     input_own(input);
     if (is_own || (showing.file ? input_file(input, showing.file) : input_process(input, showing.pid)) == 0) {
+        showing.inspection.called = is_own;
         cli_inspect(&showing.inspection, showing.ddp, showing.argv);
         paint_choose();
         status = is_own ? show_own(&showing) : print_result(&showing);

@@ -98,6 +98,9 @@ static void check_cores(struct findings *findings, const struct rc_result *resul
     if (!result->launcher || result->mode == RC_MODE_NONE || seen == RC_UNKNOWN || seen == 0 ||
         sched_getaffinity(0, sizeof(set), &set) < 0)
         return;
+    for (unsigned i = 0; i < result->messages.count; i++)
+        if (result->messages.list[i].id == RC916) /* the same cores, and its line has the option to type */
+            return;
     here = (uint32_t)CPU_COUNT(&set);
     if ((here > 1 && here >= workers) ||
         sysconf(_SC_NPROCESSORS_ONLN) < 2 * (long)(tasks == RC_UNKNOWN ? 1 : tasks) * (long)here)

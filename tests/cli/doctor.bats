@@ -339,10 +339,14 @@ LINES
         : > /dev/null && mount --bind /mnt/null /dev/null && : > /dev/nvidiactl > /dev/nvidia0'
     before=$files around 'D303 -:0' CUDA_VISIBLE_DEVICES=0,1 SLURM_GPUS_ON_NODE=2
     before=$files around '' CUDA_VISIBLE_DEVICES=MIG-1,MIG-2 SLURM_GPUS_ON_NODE=2
-    before='taskset -p -c "$(taskset -p -c $$ | sed "s/.*: //; s/[,-].*//")" $$ > /dev/null' \
-        around 'D304 -:0' CUDA_VISIBLE_DEVICES=0,1 SLURM_STEP_NUM_TASKS=2 SLURM_NTASKS=2 'SLURM_STEP_TASKS_PER_NODE=1(x2)' \
-        SLURM_PROCID=1 SLURM_LOCALID=0 SLURM_GTIDS=1 SLURM_CPU_BIND=quiet,mask_cpu:0x1 SLURM_CPU_BIND_TYPE=mask_cpu:
-    [ "$(jq -r '.findings[0].what' json)" = 'this task may use 1 core, for 2 workers with data loaders' ]
+    one_core='taskset -p -c "$(taskset -p -c $$ | sed "s/.*: //; s/[,-].*//")" $$ > /dev/null'
+    one_a_node=(SLURM_STEP_NUM_TASKS=2 SLURM_NTASKS=2 'SLURM_STEP_TASKS_PER_NODE=1(x2)' SLURM_PROCID=1 SLURM_LOCALID=0
+        SLURM_GTIDS=1 SLURM_CPU_BIND=quiet,mask_cpu:0x1 SLURM_CPU_BIND_TYPE=mask_cpu:)
+    before=$one_core around 'D304 -:0' CUDA_VISIBLE_DEVICES=0 "${one_a_node[@]}"
+    [ "$(jq -r '.findings[0].what' json)" = 'this task may use 1 core, for 1 worker with data loaders' ]
+    # one finding, which has the option to type
+    before=$one_core around 'RC916 -:0' CUDA_VISIBLE_DEVICES=0,1 "${one_a_node[@]}"
+    [[ $(jq -r '.findings[0].what' json) == *'2 workers share 1 of '*'type srun --cpus-per-task=2' ]]
     before='mount -t tmpfs -o size=64m tmpfs /dev/shm' around 'D306 /dev/shm:0'
     before='ulimit -S -n 1024' around 'D307 -:0' SLURM_STEP_NUM_NODES=4 SLURM_NNODES=4 SLURM_STEP_NUM_TASKS=8 SLURM_NTASKS=8 \
         'SLURM_STEP_TASKS_PER_NODE=2(x4)' 'SLURM_STEP_NODELIST=192.0.2.[1-4]'
