@@ -40,7 +40,7 @@ plain='["slurm",3,4,"3"]'
     printf 'A=b\n' >> "$BATS_TEST_TMPDIR/block"
     answer 0 "$BATS_TEST_TMPDIR/block"
     run -0 env -i "$rollcall" show --json
-    [ "$(jq .launcher <<< "$output")" = null ]
+    [ "$(jq -c '[.launcher, .set.RANK, .set.WORLD_SIZE, .messages[0].id]' <<< "$output")" = '["single","0","1","RC311"]' ]
 }
 
 @test "entries without =, with a leading =, names only, lower case, prefixes of ours" {

@@ -101,7 +101,7 @@ plugin_is()
     fails_with 2 "show: unknown option '-x'" "$rollcall" show -x
     fails_with 2 "show: unknown option '-v'" "$rollcall" show -v
     # most likely the program's
-    for option in --lr -n -d; do
+    for option in --lr --epochs -d; do
         fails_with 2 "exec: unknown option '$option'; rollcall's options come first, then the program with its own: rollcall exec -- CMD $option" \
             "$rollcall" exec $option 4 train.py
     done
@@ -156,7 +156,7 @@ plugin_is()
 }
 
 @test "a wrong --ddp is wrong usage, with the right words" {
-    fails_with 2 'auto, worker, launcher or off' "$rollcall" show --ddp=workers
+    fails_with 2 'auto, worker, launcher, alone or off' "$rollcall" show --ddp=workers
     fails_with 2 'RC201' "$rollcall" exec --ddp=workers -- true
     fails_with 2 'RC202' "$rollcall" exec --ddp=launcher,nproc=0 -- true
     fails_with 2 'RC203' "$rollcall" exec --ddp=nproc=2,nproc=3 -- true

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """main.py - the doctor's reader of scripts and jobs.
 
-    python3 -I main.py SERIES plugin default|absent|- script PATH|- job PATH|- step task|- [LINE...]
+    python3 -I main.py SERIES plugin absent|- script PATH|- job PATH|- step task|- [LINE...]
 
 It parses what it is given, and neither imports nor runs any of it. It prints lines of fields between tabs:
 

@@ -6,7 +6,7 @@ FOLDER has the doctor's main.py. Each row of rows.txt is
     == ID PLACE: what is wrong      (or "nothing", where all of the row is right; "ID PLACE and ID PLACE": two)
     $ ARGUMENT...                   (the command line; else it is job.sh)
     % SERIES                        (of Slurm; else it is 24.05)
-    & absent                        (its srun has no --ddp; default: the plugin acts on each step)
+    & absent                        (its srun has no --ddp)
     = TEXT                          (a part of what the finding says, or would change)
     LINE...                         (the first argument's file; a job script without its #!/bin/bash)
     -- NAME                         (another file; train.py and other.py are there, empty, where the row has none)
