@@ -130,18 +130,24 @@ look()
     sed -E '/^[0-9]+ (_|PMIX_.*|OMPI_MCA_.*_transports|SLURM_(TASK_PID|STEP_?ID|.*_PORT|JOB_.*TIME|JOB_?ID|JOB_SLUID|PMIX.*))=/d' "$out" | sort > "$1"
 }
 
-# documented ROW: the variables of that row
+# documented ROW: the variables of that row, and those of the first row if it refers to them
 documented()
 {
-    grep "^| $1" "$tree/docs/admin.md" | grep -o '`[A-Z_]*`' | tr -d '`' | sort
+    local row
+    row=$(grep -F "| $1" "$tree/docs/admin.md")
+    case $row in
+        *"the first row's and"*) documented 'one task or several |' ;;
+    esac
+    grep -o '`[A-Z_]*`' <<< "$row" | tr -d '`'
 }
 
-# changes ROW CMD...: the module that docs/admin.md shows changes these variables of CMD's tasks, and no other
+# changes ROW CMD...: the module that docs/admin.md shows changes these variables of CMD's tasks, and no other; without
+# GPUs not $gpu; $wish is in the place of auto
 changes()
 {
     look "$BATS_TEST_TMPDIR/plain" "${@:2}" || return 1
-    ROLLCALL=auto look "$BATS_TEST_TMPDIR/auto" "${@:2}" || return 1
-    diff <(documented "$1") <(comm -3 "$BATS_TEST_TMPDIR/plain" "$BATS_TEST_TMPDIR/auto" |
+    ROLLCALL=${wish:-auto} look "$BATS_TEST_TMPDIR/auto" "${@:2}" || return 1
+    diff <(documented "$1" | grep -vx "${gpu:-}" | sort) <(comm -3 "$BATS_TEST_TMPDIR/plain" "$BATS_TEST_TMPDIR/auto" |
         sed -E 's/^\t?[0-9]+ ([A-Za-z_0-9]*)=.*/\1/; /^(SLURM_ROLLCALL_TASK_HOSTS|ROLLCALL|AFFINITY)$/d' | sort -u) >&2
 }
 
@@ -170,14 +176,23 @@ EOF
 }
 
 @test "a module that exports ROLLCALL=auto: each step gets what docs/admin.md says" {
+    local row='one task or several |'
     local each=(-c "$(($(nproc --all) / 2))" --cpu-bind=none) whole=(-c "$(nproc --all)" --cpu-bind=none)
     prepare_look
-    changes 'several tasks |' srun -N2 -n4 "${each[@]}" "$shared/look"
-    changes 'several tasks |' srun -N2 -n4 "${each[@]}" python -c 'import os, sys; os.execv(sys.argv[1], sys.argv[1:])' "$shared/look"
-    changes 'several tasks |' srun -N2 -n4 "${each[@]}" --multi-prog "$shared/multi.conf"
-    changes 'several tasks' srun -N2 -n4 "${each[@]}" --gpus-per-task=1 "$shared/look"
-    changes 'one task a node' srun -N2 -n2 "${whole[@]}" --gpus-per-node=2 bash -c "$shared/look"
-    changes 'one task a node' srun -N2 -n2 "${whole[@]}" --gpus-per-node=2 "$shared/torchrun" train.py
+    changes "$row" srun -N2 -n4 "${each[@]}" "$shared/look"
+    changes "$row" srun -N2 -n4 "${each[@]}" python -c 'import os, sys; os.execv(sys.argv[1], sys.argv[1:])' "$shared/look"
+    changes "$row" srun -N2 -n4 "${each[@]}" --multi-prog "$shared/multi.conf"
+    changes "$row" srun -n1 "${whole[@]}" "$shared/look"
+    changes "$row" srun -n1 "${whole[@]}" --gpus-per-task=1 "$shared/look"
+    row='several tasks of a node, each with a GPU from Slurm |'
+    changes "$row" srun -N2 -n4 "${each[@]}" --gpus-per-task=1 "$shared/look"
+    wish=gpus=own changes 'the same, ' srun -N2 -n4 "${each[@]}" --gpus-per-task=1 "$shared/look"
+    row='one task a node on several nodes, with no more than one GPU |'
+    gpu=PET_NPROC_PER_NODE changes "$row" srun -N2 -n2 "${whole[@]}" "$shared/look"
+    changes "$row" srun -N2 -n2 "${whole[@]}" --gpus-per-task=1 "$shared/look"
+    row='one task a node, with several GPUs |'
+    changes "$row" srun -N2 -n2 "${whole[@]}" --gpus-per-node=2 sh -c "$shared/look"
+    changes "$row" srun -N2 -n2 "${whole[@]}" --gpus-per-node=2 "$shared/torchrun" train.py
 }
 
 @test "srun --async, which leaves its step: one line, and nothing is started" {

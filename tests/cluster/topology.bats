@@ -24,7 +24,7 @@ reversed=(world=8 nodes=4 n3=0,1 n4=2,3 n1=4,5 n2=6,7)
     attempt 30 srun --ddp=order=topology -N4 --ntasks-per-node=2 "$whoami"
     everybody whoami "${reversed[@]}"
     attempt 30 srun --ddp=order=topology -N4 --ntasks-per-node=1 sh -c "$numbers"
-    has_numbers "n3: 0 0 0 0  n3" "n4: 1 1 1 1  n3" "n1: 2 2 2 2  n3" "n2: 3 3 3 3  n3"
+    has_numbers "n3: 0 0 0 0 0 n3" "n4: 1 1 1 1 1 n3" "n1: 2 2 2 2 2 n3" "n2: 3 3 3 3 3 n3"
 }
 
 # bats test_tags=series
@@ -70,7 +70,7 @@ signal.pause()' "$shared/$node" 3>&- &
         kill $! || true
         wait $! || true
         if [ $node = n1 ]; then
-            has_numbers "n3: 0 0 0 0  n3" "n4: 1 1 1 1  n3" "n1: 2 2 2 2  n3" "n2: 3 3 3 3  n3"
+            has_numbers "n3: 0 0 0 0 0 n3" "n4: 1 1 1 1 1 n3" "n1: 2 2 2 2 2 n3" "n2: 3 3 3 3 3 n3"
             unsaid RC
         else
             failed
