@@ -39,8 +39,9 @@ static struct rc_str list_of(const struct view *v, enum rc_gpu_list_index index)
 }
 
 /* Slices of a GPU may be given as indices: then the type that Slurm calls them by tells, or the driver's files. */
-static bool has_mig(const struct view *v, struct rc_str list)
+static bool has_slices(const struct view *v)
 {
+    struct rc_str list = v->gpus->seen;
     bool has_numbers = rc_is_digit(list.n ? list.p[0] : 0);
 
     while (list.p)
@@ -69,7 +70,6 @@ static bool read_seen(struct view *v)
     gpus->seen = list_of(v, first);
     gpus->count = rc_count_devices(gpus->seen);
     gpus->bound = rc_gpus_are_bound(env);
-    gpus->mig = has_mig(v, gpus->seen);
     gpus->usable = gpus->count > 0 && gpus->count <= RC_TASK_GPUS_MAX && gpus->seen.n <= RC_TASK_GPUS_TEXT;
     if (step)
         gpus->step = step->list[first];
@@ -284,7 +284,7 @@ static void decide_bound(struct view *v)
 {
     struct rc_gpus *gpus = v->gpus;
     enum rc_gpus_wish wish = v->context->options.gpus;
-    bool may_widen = gpus->count == 1 && wish != RC_GPUS_OWN && !gpus->mig;
+    bool may_widen = gpus->count == 1 && wish != RC_GPUS_OWN && !has_slices(v);
 
     if (gpus->hidden == RC_GPUS_HIDDEN && v->tasks > 1)
         rc_say(&v->result->messages, RC901,
@@ -295,7 +295,7 @@ static void decide_bound(struct view *v)
     if (may_widen && gpus->hidden == RC_GPUS_NOT_HIDDEN && gpus->step.p && gpus->total <= RC_TASK_GPUS_MAX &&
         v->tasks <= gpus->total && v->rank < gpus->total && show_step(v))
         return;
-    if (gpus->count == 1 || gpus->mig) {
+    if (gpus->count == 1 || has_slices(v)) {
         show_own(v);
     } else if (wish == RC_GPUS_OWN) {
         gpus->device = 0;
@@ -327,8 +327,8 @@ static bool say_part(const struct view *v, uint32_t wanted, const char *whose)
     uint32_t job = rc_gpus_of_job(env, step);
     const char *told;
 
-    if (job == RC_UNKNOWN || job <= count || wanted <= count || v->gpus->mig || rc_gpus_may_be_shared(env) ||
-        !v->result->launcher->slurm_environment)
+    if (job == RC_UNKNOWN || job <= count || wanted <= count || rc_gpus_may_be_shared(env) ||
+        !v->result->launcher->slurm_environment || has_slices(v))
         return false;
     told = find_told(env, count);
     rc_say(&v->result->messages, RC906,
@@ -367,7 +367,7 @@ static void decide_worker(struct view *v)
     /* another launcher may have given each task several of its own */
     if (may_be_alone(v) && gpus->total != RC_UNKNOWN && gpus->count < gpus->total)
         decide_bound(v);
-    else if (may_be_alone(v) && (gpus->count == 1 || gpus->mig || wish == RC_GPUS_OWN || too_few))
+    else if (may_be_alone(v) && (gpus->count == 1 || wish == RC_GPUS_OWN || too_few || has_slices(v)))
         show_own(v);
     say_shared(v);
 }
@@ -400,7 +400,7 @@ void rc_gpus_decide(const struct rc_context *context, struct rc_result *result)
 
     *gpus = (struct rc_gpus){ .total = RC_UNKNOWN, .place = RC_UNKNOWN, .device = v.rank, .shown = RC_UNKNOWN };
     if (read_seen(&v)) {
-        if (rc_task_gpus_are_bound(gpus) && !gpus->mig && may_be_alone(&v))
+        if (rc_task_gpus_are_bound(gpus) && may_be_alone(&v) && !has_slices(&v))
             gpus->hidden = find_hidden(&v);
         if (rc_task_gpus_are_bound(gpus) && (gpus->bound || gpus->step.p))
             find_own(&v);

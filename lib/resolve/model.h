@@ -187,7 +187,6 @@ struct rc_gpus {
     bool usable;        /* there are GPUs, and no more than a node has */
     bool restored;      /* seen is the step's, as Slurm has taken the task's away (--gpu-bind=none) */
     bool bound;         /* Slurm binds the task to GPUs */
-    bool mig;           /* MIG devices are among them */
     enum rc_gpus_hidden hidden;
 
     /* The machine's GPUs, by its numbers or UUIDs. */

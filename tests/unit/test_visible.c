@@ -379,18 +379,29 @@ static bool look(struct rc_here *here, enum rc_learn what, struct rc_str path)
 UNIT_TEST(asks, "device files are looked at only where they decide something")
 {
     static struct rc_result result;
-    static const struct row all = { TEXT(FOUR("0,1") "SLURM_GPUS_ON_NODE=2"), 1, 2, NULL, "0,1", "", "", "" };
-    static const struct row bound = { TEXT(BOUND "CUDA_VISIBLE_DEVICES=1"), 1, 2, NULL, "0,1", "", "", "" };
+    static const struct {
+        struct row row;
+        bool looks;
+    } cases[] = {
+        { { TEXT(BOUND "CUDA_VISIBLE_DEVICES=1"), 1, 2, NULL, "0,1", "", "", "which of the step's is it" }, true },
+        { { TEXT(ALL2), 1, 2, NULL, "0,1", "", "", "these may be MIG slices" }, true },
+        { { TEXT(ALL2 "SLURM_GPUS_PER_NODE=1g.10gb:2"), 1, 2, NULL, "0,1", "", "", "these are MIG slices" }, false },
+        { { TEXT(MIGS), 1, 2, NULL, "MIG-a,MIG-b", "", "", "and these" }, false },
+        { { TEXT("CUDA_VISIBLE_DEVICES=GPU-a,GPU-b"), 1, 2, NULL, NULL, "", "", "these are whole GPUs" }, false },
+        { { TEXT(ALL2), 0, 1, NULL, "0,1", "worker", "", "one task" }, false },
+        { { TEXT(ALL2), 0, 1, NULL, "0,1", "launcher", "", "one launcher" }, false },
+        { { TEXT(ALL2), 3, 4, NULL, "0,1", "", "", "two tasks for each" }, false },
+        { { TEXT(ALL2), 1, 2, NULL, "0,1", "gpus=own", "", "the user has decided" }, false },
+    };
     struct find f;
 
-    start(&f, &all);
-    f.here.look = look;
-    rc_resolve(&f.context, &result);
-    assert_int_equal(f.here.learned, 0);
-    start(&f, &bound);
-    f.here.look = look;
-    rc_resolve(&f.context, &result);
-    assert_int_equal(f.here.learned, RC_LEARN_GPU_FILES);
+    for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
+        start(&f, &cases[i].row);
+        f.here.look = look;
+        rc_resolve(&f.context, &result);
+        if (f.here.learned != (cases[i].looks ? RC_LEARN_GPU_FILES : 0))
+            fail_msg("%s: %#x", cases[i].row.why, (unsigned)f.here.learned);
+    }
 }
 
 /* After the nodes have met, the roll call has named the tasks that share a GPU. */
