@@ -33,14 +33,6 @@ bool cli_scope_take(struct cli_scope *scope, int option, const char *value)
     return false;
 }
 
-uint32_t cli_rank_of(const struct rc_result *result)
-{
-    enum rc_field field = result->mode == RC_MODE_LAUNCHER ? RC_NODE_RANK : RC_RANK;
-    uint32_t number = result->identity.field[field];
-
-    return number != RC_UNKNOWN ? number : cli_fact(result, RC_RANK);
-}
-
 struct report {
     uint32_t rank;
     uint32_t weight; /* of its errors and warnings */
@@ -53,7 +45,7 @@ struct report {
 struct reports {
     struct report *list;
     struct rc_range *range; /* room for those of one group */
-    struct rc_str *text;    /* for its hosts, or for notes */
+    struct rc_str *text;    /* for its hosts, or for all lines */
     size_t count;           /* that have lines */
     size_t tasks;
 };
@@ -297,73 +289,13 @@ static void print_grouped(struct reports *reports, bool all)
         print_verdict(&reports->list[0]);
 }
 
-/* Return whether the note's message concerns the whole launch, so that one node's text of it is enough. */
-static bool is_of_launch(struct rc_str note)
+/* Return -1 without memory. */
+static int print_rows(struct reports *reports)
 {
-    struct rc_str id = { NULL, 0 };
-
-    rc_str_split(rc_str_split(note, ':', &id), ' ', &id);
-    for (enum rc_message_id i = 0; i < RC_MESSAGE_COUNT; i++)
-        if (rc_str_is(id, rc_message_entry(i)->id))
-            return rc_message_entry(i)->said == RC_SAID_PER_LAUNCH;
-    return false;
-}
-
-/* Add a note unless it is there. Return how many notes there are. */
-static size_t add_note(struct reports *reports, size_t notes, struct rc_str note)
-{
-    struct rc_str rest;
-    struct rc_str head = rc_str_split(note, ':', &rest);
-
-    for (size_t i = 0; i < notes; i++)
-        if (rc_str_eq(reports->text[i], note) ||
-            (is_of_launch(note) && rc_str_eq(rc_str_split(reports->text[i], ':', &rest), head)))
-            return notes;
-    reports->text[notes] = note;
-    return notes + 1;
-}
-
-static void add_row(struct table *table, struct rc_str line, enum paint paint)
-{
-    for (unsigned i = 0; i < table->columns; i++)
-        table_cell(table, paint, rc_str_split(line, '\t', &line), 0);
-}
-
-/* Takes a line without its mark. */
-static struct rc_str take_line(struct rc_str *rest)
-{
-    struct rc_str line = rc_str_split(*rest, '\n', rest);
-
-    return line.n ? (struct rc_str){ line.p + 1, line.n - 1 } : line;
-}
-
-/* Returns -1 without memory. */
-static int print_table(struct reports *reports)
-{
-    struct table table = { .columns = CLI_TASK_COLUMNS, .headed = true };
-    struct rc_str lines = reports->list[0].lines;
-    size_t notes = 0;
-    int status;
-
-    add_row(&table, take_line(&lines), PAINT_STRONG);
     qsort(reports->list, reports->count, sizeof(*reports->list), by_rank);
-    for (size_t i = 0; i < reports->count; i++) {
-        lines = reports->list[i].lines;
-        take_line(&lines);
-        add_row(&table, take_line(&lines), PAINT_NONE);
-        while (lines.n)
-            notes = add_note(reports, notes, take_line(&lines));
-    }
-    status = table_print(&table);
-    for (size_t i = 0; i < notes && status == 0; i++) {
-        char *note = strndup(reports->text[i].p, reports->text[i].n);
-
-        putchar('\n');
-        console_print_wrapped(0, 4, PAINT_NONE, note ? note : "");
-        status = note ? 0 : -1;
-        free(note);
-    }
-    return status;
+    for (size_t i = 0; i < reports->count; i++)
+        reports->text[i] = reports->list[i].lines;
+    return cli_tasks_print(reports->text, reports->count);
 }
 
 /* Returns -1 without memory. */
@@ -377,7 +309,7 @@ static int print_reports(const struct rc_result *result, const struct cli_scope 
         if (!scope->rank)
             cli_together_head(result, part, reports.tasks);
         if (scope->table)
-            status = print_table(&reports);
+            status = print_rows(&reports);
         else
             print_grouped(&reports, scope->all);
     }

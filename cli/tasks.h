@@ -36,7 +36,13 @@ enum cli_part cli_together(const struct rc_result *result, const char *own, char
 void cli_together_head(const struct rc_result *result, enum cli_part part, size_t count);
 
 /* RANK; in launcher mode, where tasks have none, the node rank. */
-uint32_t cli_rank_of(const struct rc_result *result);
+static inline uint32_t cli_rank_of(const struct rc_result *result)
+{
+    enum rc_field field = result->mode == RC_MODE_LAUNCHER ? RC_NODE_RANK : RC_RANK;
+    uint32_t number = result->identity.field[field];
+
+    return number != RC_UNKNOWN ? number : cli_fact(result, RC_RANK);
+}
 
 /* One task prints one report in one piece: what is alike once, then what differs, each headed by rank and node; or one
  * table with a row of each task. */
@@ -75,3 +81,7 @@ enum { CLI_TASK_COLUMNS = 7 };
 
 /* Prints such a row, and the warnings and errors. Returns an exit status. */
 int cli_task_print(const struct rc_result *result);
+
+/* Print one table of such rows, then each note once. `reports` are `count` texts of a head, a row and notes, with a
+ * mark before each line; behind them is room for all their notes. Return -1 without memory. */
+int cli_tasks_print(struct rc_str *reports, size_t count);

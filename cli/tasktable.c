@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tasktable.c - what a task says of itself in one line of `rollcall show`. */
+/* tasktable.c - the table of `rollcall show`: a task's row, and the rows of all tasks. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/netaddr.h"
 #include "console/output.h"
@@ -130,4 +132,72 @@ int cli_task_print(const struct rc_result *result)
     print_notes(&result->messages);
 #undef ROOM
     return result->status == RC_RESOLVED ? STATUS_RESOLVED : STATUS_CONTRADICTION;
+}
+
+/* Return whether the note's message concerns the whole launch, so that one node's text of it is enough. */
+static bool is_of_launch(struct rc_str note)
+{
+    struct rc_str id = { NULL, 0 };
+
+    rc_str_split(rc_str_split(note, ':', &id), ' ', &id);
+    for (enum rc_message_id i = 0; i < RC_MESSAGE_COUNT; i++)
+        if (rc_str_is(id, rc_message_entry(i)->id))
+            return rc_message_entry(i)->said == RC_SAID_PER_LAUNCH;
+    return false;
+}
+
+/* Add a note unless it is there. Return how many notes there are. */
+static size_t add_note(struct rc_str *notes, size_t count, struct rc_str note)
+{
+    struct rc_str rest;
+    struct rc_str head = rc_str_split(note, ':', &rest);
+
+    for (size_t i = 0; i < count; i++)
+        if (rc_str_eq(notes[i], note) || (is_of_launch(note) && rc_str_eq(rc_str_split(notes[i], ':', &rest), head)))
+            return count;
+    notes[count] = note;
+    return count + 1;
+}
+
+static void add_row(struct table *table, struct rc_str line, enum paint paint)
+{
+    for (unsigned i = 0; i < table->columns; i++)
+        table_cell(table, paint, rc_str_split(line, '\t', &line), 0);
+}
+
+/* Takes a line without its mark. */
+static struct rc_str take_line(struct rc_str *rest)
+{
+    struct rc_str line = rc_str_split(*rest, '\n', rest);
+
+    return line.n ? (struct rc_str){ line.p + 1, line.n - 1 } : line;
+}
+
+int cli_tasks_print(struct rc_str *reports, size_t count)
+{
+    struct table table = { .columns = CLI_TASK_COLUMNS, .headed = true };
+    struct rc_str head = reports[0];
+    struct rc_str *notes = reports + count;
+    size_t noted = 0;
+    int status;
+
+    add_row(&table, take_line(&head), PAINT_STRONG);
+    for (size_t i = 0; i < count; i++) {
+        struct rc_str lines = reports[i];
+
+        take_line(&lines);
+        add_row(&table, take_line(&lines), PAINT_NONE);
+        while (lines.n)
+            noted = add_note(notes, noted, take_line(&lines));
+    }
+    status = table_print(&table);
+    for (size_t i = 0; i < noted && status == 0; i++) {
+        char *note = strndup(notes[i].p, notes[i].n);
+
+        putchar('\n');
+        console_print_wrapped(0, 4, PAINT_NONE, note ? note : "");
+        status = note ? 0 : -1;
+        free(note);
+    }
+    return status;
 }
