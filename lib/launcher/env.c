@@ -336,4 +336,5 @@ bool rc_single_read(struct rc_reader *reader, struct rc_facts *facts)
 const struct rc_launcher rc_launcher_single = {
     .id = "single",
     .title = "none",
+    .single = true,
 };

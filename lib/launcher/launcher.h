@@ -166,6 +166,8 @@ struct rc_launcher {
     bool tells_master;
     /* No launcher: --ddp=alone makes this process a job of its own. */
     bool alone;
+    /* No launcher: rollcall exec makes a process that none has started a job of one. */
+    bool single;
     /* It has numbered its tasks for torch: their variables are shown, never changed. */
     bool authoritative;
     /* Lightning's SLURMEnvironment recognises its tasks. It takes ranks from SLURM_PROCID and SLURM_LOCALID, not from

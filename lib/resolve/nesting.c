@@ -295,11 +295,12 @@ static const struct rc_launcher *find_outer_master(struct rc_reader *reader, uin
     return NULL;
 }
 
-static unsigned find_alone(void)
+/* The family of --ddp=alone, or that of `single`. */
+static unsigned find_family(bool single)
 {
     unsigned index = 0;
 
-    while (!rc_launcher_at(index)->alone)
+    while (!(single ? rc_launcher_at(index)->single : rc_launcher_at(index)->alone))
         index++;
     return index;
 }
@@ -324,7 +325,7 @@ enum rc_claim rc_nesting_recognise(const struct rc_context *context, struct rc_r
 {
     struct rc_reader reading = rc_reader_of(context, result);
     struct rc_reader *reader = &reading;
-    const struct candidate alone = { .index = find_alone() };
+    const struct candidate alone = { .index = find_family(false) };
     struct candidates candidates;
     const struct candidate *chosen;
     enum rc_claim claim;
@@ -391,9 +392,9 @@ bool rc_nesting_take_single(const struct rc_context *context, enum rc_claim clai
     if (result->facts.scope && result->outer_count < RC_OUTER_MAX)
         result->outer[result->outer_count++] = result->facts.scope;
     rc_facts_init(&result->facts);
-    result->launcher_index = RC_LAUNCHER_INDEX_single;
-    result->launcher = rc_launcher_at(RC_LAUNCHER_INDEX_single);
-    rc_launcher_recognise(RC_LAUNCHER_INDEX_single, &reader, &result->facts);
+    result->launcher_index = find_family(true);
+    result->launcher = rc_launcher_at(result->launcher_index);
+    rc_launcher_recognise(result->launcher_index, &reader, &result->facts);
     if (claim == RC_CLAIM_ABSENT)
         rc_say(&result->messages, RC311,
                "no launcher started this process, so it is a job of one process; start all processes of a larger job "
