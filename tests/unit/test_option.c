@@ -44,7 +44,8 @@ static const struct refused_row refused[] = {
     { TEXT("worker\0"), RC201, "'worker\\x00' is not known", "trailing NUL" },
     { TEXT("worker,"), RC201, "'' is not known", "trailing comma" },
     { TEXT("worker,launcher"), RC201,
-      "'launcher' is not known; use [MODE][,KEY=VALUE]... with MODE auto, worker, launcher or off, and keys order=",
+      "'launcher' is not known; use [MODE][,KEY=VALUE]... with MODE auto, worker, launcher, alone or off, and keys "
+      "order=",
       "two modes" },
     { TEXT("order=node,worker"), RC201, "'worker' is not known", "a mode after a key" },
     { TEXT("order"), RC201, "'order' is not known", "a key without a value" },
