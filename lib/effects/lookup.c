@@ -121,8 +121,8 @@ static void check_addresses(struct search *s, const struct rc_addresses *address
     }
 }
 
-/* A resolver that cannot answer now may be asked again: a name server that starts anew is back within seconds, and torch
- * asks again, too. */
+/* Query a resolver again if it cannot answer now: a name server that restarts is back within seconds, and torch
+ * queries again, too. */
 enum { PATIENCE_MS = 3000, PAUSE_MS = 500 };
 
 static int ask_resolver(struct search *s, const char *name)

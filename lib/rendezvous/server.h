@@ -39,11 +39,10 @@ bool rc_server_name(struct rc_server *server);
 /* Makes an answer of the entries; `complete` says whether those of all nodes are there. Returns its text. */
 typedef struct rc_str rc_server_decide(void *more, const struct rc_roll *rolls, size_t count, bool complete);
 
-/* Takes entries until there are as many as they say that there are nodes, but
- * no longer than `seconds` after the last of them, and RC_MEETING_MOST times as long
- * after the first; then has an answer made (`decide` NULL: a refusal) and gives it to all. Then, with a `life`, goes on giving the same
- * answer to latecomers until that is closed at its other end (before there is
- * an answer, too, that ends everything); without, returns when all have their answer. 0 or -ENOMEM. */
+/* Take entries until all nodes that they count have come, but no longer than `seconds` after the last of them, and
+ * RC_MEETING_MOST times as long after the first. Then have an answer made (`decide` NULL: a refusal), and send it to
+ * all. With a `life`, go on sending that answer to late nodes until `life` is closed at its other end. Closed before
+ * there is an answer, it ends everything. Without one, return when all have their answer. Return 0 or -ENOMEM. */
 int rc_server_run(struct rc_server *server, uint32_t seconds, rc_server_decide *decide, void *more);
 
 /* Which tasks of a step have reached init_process_group, and which have not when it is time to ask.

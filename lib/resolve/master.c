@@ -11,11 +11,11 @@
  * net.ipv4.ip_local_port_range would compute two ports and wait for each other.
  *
  * So the window is below where these ranges begin in practice, because an outgoing connection of RANK 0's node could
- * take such a port: 32768 (Linux), 15000 and 10000 (common tunings), 9000 (Oracle). It is also below what Slurm reserves
- * (12000 or 20000 and up), Kubernetes' NodePorts (30000), torchrun's 29400 and 29500, and what JAX (61440 and up) and
- * enroot (61000 and up) compute from the job's number. Its ports are 1 modulo 4, because most services have a round one
- * there: 5000, 5432, 8000, 8080, 8888. Where the window is inside of a node's range, or a service has the port, RANK 0
- * cannot hold it: RC405. */
+ * take such a port: 32768 (Linux), 15000 and 10000 (common tunings), 9000 (Oracle). It is also below what Slurm
+ * reserves (12000 or 20000 and up), Kubernetes' NodePorts (30000), torchrun's 29400 and 29500, and what JAX (61440 and
+ * up) and enroot (61000 and up) compute from the job's number. Its ports are 1 modulo 4, because most services have a
+ * round one there: 5000, 5432, 8000, 8080, 8888. If the window is inside of a node's range, or a service has the port,
+ * RANK 0 cannot hold it: RC405. */
 enum { WINDOW_FIRST = 2401, WINDOW_LAST = 8956, PORTS_EACH = 4, FIRST_PORT = 1024, LAST_PORT = 65535 };
 
 /* Of a range each launch takes its own ports, as far as it goes. */

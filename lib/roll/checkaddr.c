@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* checkaddr.c - RC423: does MASTER_ADDR lead to RANK 0's node from each node, and which address of it all take if not. */
+/* checkaddr.c - RC423: if MASTER_ADDR leads elsewhere from some node, all tasks take an address of RANK 0's node. */
 #include "roll/check.h"
 
 #include "base/netaddr.h"
@@ -48,8 +48,8 @@ static bool leads_there(const struct rc_roll *root, const struct rc_roll *roll)
     return false;
 }
 
-/* The address that most nodes know by name, else the one by which RANK 0's node reaches srun: the network of the slurmds,
- * which connect to each other. */
+/* The address that most nodes find by name, else the one by which RANK 0's node reaches srun: the network of the
+ * slurmds, which connect to each other. */
 static struct rc_str choose_address(const struct rc_roll *root, const struct rc_roll *rolls, size_t count)
 {
     struct rc_str rest = root->own;

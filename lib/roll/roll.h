@@ -98,8 +98,8 @@ struct rc_roll_gpu {
     struct rc_str id; /* UUID, or one that no other node has: indices are each node's own */
 };
 
-/* Slices of the text that it was read from, or of its caller's. Absent
- * values may be: version, launcher, mode, boot, addr, own, via, leads, dead, visible, place, busy, hosts, absent, item. */
+/* Slices of the text that it was read from, or of its caller's. These may be absent: version, launcher, mode, boot,
+ * addr, own, via, leads, dead, visible, place, busy, hosts, absent, item. */
 struct rc_roll {
     struct rc_str version;
     struct rc_str scope;

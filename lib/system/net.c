@@ -166,9 +166,10 @@ static bool is_rejected(int fd)
     return recvmsg(fd, &message, MSG_ERRQUEUE | MSG_DONTWAIT) >= 0;
 }
 
-/* A program that listens must not see the knock: it may take the connection for one of its ranks. So this socket's filter
- * drops every answer but a reset, and the handshake is never finished. The kernel counts what was dropped (SO_MEMINFO,
- * from Linux 4.12 on): that is the answer of a port where somebody listens. False if this kernel cannot do that. */
+/* A program that listens must not see the try: it may take the connection for one of its ranks. So this socket's
+ * filter drops every answer but a reset, and the handshake never finishes. The kernel counts dropped packets
+ * (SO_MEMINFO, from Linux 4.12 on): one is the answer of a port that a program listens on. Return false if this kernel
+ * cannot do that. */
 static bool drop_answers(int fd)
 {
     enum { FLAGS_AT = 13, RESET = 4 };

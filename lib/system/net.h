@@ -58,11 +58,11 @@ enum { RC_LEADS_MAX = 255 };
 /* Writes the address as text, "192.0.2.7", and returns it. */
 const char *rc_netaddr_text(const struct rc_netaddr *address, char text[RC_NETADDR_TEXT]);
 
-/* Whether this node reaches a port of another one, at any of its addresses, while perhaps nothing listens there yet:
- * 0, or the errno of the first address. A refusal reaches it; ECONNREFUSED is a firewall's, which sends another
- * message than a port does. One that resets as a port does is not seen. A program that listens sees no connection; before
- * Linux 4.12 this is 0 at once, without a try. Where packets are dropped it takes that many
- * milliseconds, and up to a quarter of a second more; else as long as a packet and its answer. */
+/* Test whether this node reaches a port of another one, at any of its addresses, even if nothing listens there yet.
+ * Return 0, or the errno of the first address. A refusal by the port is 0; ECONNREFUSED is a firewall's, which sends
+ * another message than a port does. A firewall that resets as a port does is not seen. A program that listens sees no
+ * connection. Before Linux 4.12 this returns 0 at once, without a try. If packets are dropped it takes `milliseconds`
+ * and up to 250 more; else as long as a packet and its answer. */
 int rc_port_reach(const struct rc_addresses *addresses, uint16_t port, uint32_t milliseconds);
 
 /* Says such an errno. */
