@@ -399,10 +399,8 @@ remote=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK
         local text=$1
         shift
         run -0 --separate-stderr with "${script[@]}" "$@"
-        [[ $stderr == "rollcall: warning RC309: "*" $text" ]] || {
-            printf '%s\n' "not '$text' of $*:" "$stderr"
-            return 1
-        }
+        printf '%s\n' "not '$text' of $*:" "$stderr"
+        [[ $stderr == "rollcall: warning RC309: "*" $text" ]]
     }
     says 'has 4 tasks, which training waits for; start it with srun: srun -K rollcall exec -- python train.py --lr 1' \
         "$rollcall" exec -- python train.py --lr 1
@@ -460,7 +458,8 @@ starts; put it in front of your program: $name ... rollcall exec -- python train
         before="echo $range > /proc/sys/net/ipv4/ip_local_port_range" \
             run -0 with_names '' "${agent_0[@]}" SLURM_STEP_ID=4711 MASTER_ADDR=192.0.2.1 SLURM_PROCID=1 SLURM_NODEID=1 \
             SLURM_GTIDS=1 "$rollcall" exec --ddp=worker -- sh -c 'echo "$MASTER_PORT"'
-        [ "$output" -ge 1024 ] && [ "$output" -lt 8998 ]
+        [ "$output" -ge 1024 ]
+        [ "$output" -lt 8998 ]
         [ "${port:-$output}" = "$output" ]
         port=$output
     done
