@@ -210,8 +210,8 @@ import sys
 import recordings
 for recording in recordings.recordings():
     block = [entry.encode("utf-8", "surrogateescape") for entry in recording.entries]
-    # options, pid, range of ports, flags, no command, the block
-    sys.stdout.buffer.write(b"\0".join([b"-", b"7", b"0", b"0", b"x", b"-", str(len(block)).encode(), *block, b""]))
+    # options, pid, flags, no command, the block
+    sys.stdout.buffer.write(b"\0".join([b"-", b"7", b"x", b"-", str(len(block)).encode(), *block, b""]))
 PYTHON
     answers()
     {
