@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plan.c - what is done to the environment: one entry a name, each with its reason. */
+/* plan.c - what is done to the environment: one entry a name, each with its reason; and a command's line, which
+ * messages give to type. */
 #include "resolve/resolve.h"
 #include "resolve/steps.h"
 
@@ -98,10 +99,59 @@ bool rc_plan_fits(struct rc_result *result)
                   "the values to set are too long; nothing is set; unset variables of many thousand characters");
 }
 
-const char *rc_each_write(struct rc_result *result, uint32_t tasks)
+/* No shell splits or expands the word. */
+static bool is_plain(struct rc_str word)
 {
-    struct rc_str behind;
-    struct rc_str before = rc_str_split(rc_str(result->launcher->each), 'N', &behind);
+    for (size_t i = 0; i < word.n; i++) {
+        char c = word.p[i];
 
-    return behind.p ? rc_format(&result->arena, "%pS%u%pS", &before, tasks, &behind) : NULL;
+        if (!rc_is_in_name(c) && c != '/' && c != '=' && c != ':' && c != ',' && c != '+' && c != '@')
+            return false;
+    }
+    return word.n != 0;
+}
+
+/* Whether `option` is one of "--a_b|--c", written with either dash, as argparse takes it. */
+static bool is_one_of(struct rc_str option, const char *names)
+{
+    struct rc_str rest = rc_str(names);
+
+    while (rest.p) {
+        struct rc_str name = rc_str_split(rest, '|', &rest);
+        bool same = name.n == option.n;
+
+        for (size_t i = 0; same && i < name.n; i++)
+            same = name.p[i] == option.p[i] || (name.p[i] == '_' && option.p[i] == '-');
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+const char *rc_command_write(const char *const *argv, const char *without, struct rc_arena *arena)
+{
+    enum { LINE_MAX = 200 };
+    const char *line = rc_format(arena, "%s", argv[0]);
+    size_t length = rc_str(argv[0]).n;
+    bool is_found = !without;
+
+    for (argv++; *argv; argv++) {
+        struct rc_str word = rc_str(*argv);
+        bool fits = is_plain(word) && length + word.n < LINE_MAX;
+        struct rc_str value;
+
+        if (without && is_one_of(rc_str_split(word, '=', &value), without)) {
+            is_found = true;
+            /* a variable that was empty has left no word, and the next one is another option or the script */
+            if (!value.p && argv[1] && argv[1][0] != '-' && !rc_str_ends(rc_str(argv[1]), ".py"))
+                argv++;
+            continue;
+        }
+        rc_join(arena);
+        rc_format(arena, fits ? " %s" : " ...", *argv);
+        if (!fits)
+            break;
+        length += word.n + 1;
+    }
+    return is_found ? line : NULL;
 }

@@ -175,8 +175,6 @@ void rc_preloading_plan(const struct rc_context *context, struct rc_result *resu
  * It waits for tasks that nobody starts (Lightning: "MEMBER: 1/4"). Most commands of a script only prepare, so
  * what the user gave to rollcall is looked at here, and the rest where torch starts to train (shim/watch). */
 
-enum { LINE_MAX = 200 };
-
 static uint32_t number_of(const struct rc_result *result, struct rc_str name)
 {
     uint32_t value;
@@ -198,61 +196,6 @@ static uint32_t forgotten_tasks(const struct rc_result *result)
     if (!tasks)
         tasks = number_of(result, RC_STR("SLURM_JOB_NUM_NODES"));
     return tasks > 1 ? tasks : 0;
-}
-
-static bool is_plain(struct rc_str word)
-{
-    for (size_t i = 0; i < word.n; i++) {
-        char c = word.p[i];
-
-        if (!rc_is_in_name(c) && c != '/' && c != '=' && c != ':' && c != ',' && c != '+' && c != '@')
-            return false;
-    }
-    return word.n != 0;
-}
-
-/* Whether `option` is one of "--a_b|--c", written with either dash, as argparse takes it. */
-static bool is_one_of(struct rc_str option, const char *names)
-{
-    struct rc_str rest = rc_str(names);
-
-    while (rest.p) {
-        struct rc_str name = rc_str_split(rest, '|', &rest);
-        bool same = name.n == option.n;
-
-        for (size_t i = 0; same && i < name.n; i++)
-            same = name.p[i] == option.p[i] || (name.p[i] == '_' && option.p[i] == '-');
-        if (same)
-            return true;
-    }
-    return false;
-}
-
-const char *rc_command_write(const char *const *argv, const char *without, struct rc_arena *arena)
-{
-    const char *line = rc_format(arena, "%s", argv[0]);
-    size_t length = rc_str(argv[0]).n;
-    bool is_found = !without;
-
-    for (argv++; *argv; argv++) {
-        struct rc_str word = rc_str(*argv);
-        bool fits = is_plain(word) && length + word.n < LINE_MAX;
-        struct rc_str value;
-
-        if (without && is_one_of(rc_str_split(word, '=', &value), without)) {
-            is_found = true;
-            /* a variable that was empty has left no word, and the next one is another option or the script */
-            if (!value.p && argv[1] && argv[1][0] != '-' && !rc_str_ends(rc_str(argv[1]), ".py"))
-                argv++;
-            continue;
-        }
-        rc_join(arena);
-        rc_format(arena, fits ? " %s" : " ...", *argv);
-        if (!fits)
-            break;
-        length += word.n + 1;
-    }
-    return is_found ? line : NULL;
 }
 
 /* torchrun needs no srun on one node (its workers are all there), nor where each node trains by itself; a server none

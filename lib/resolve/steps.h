@@ -67,7 +67,13 @@ void rc_agents_plan(const struct rc_context *context, struct rc_result *result);
 const char *rc_command_write(const char *const *argv, const char *without, struct rc_arena *arena);
 
 /* What a user types for so many tasks on each node; NULL if the launcher has no option for that. */
-const char *rc_each_write(struct rc_result *result, uint32_t tasks);
+static inline const char *rc_each_write(struct rc_result *result, uint32_t tasks)
+{
+    struct rc_str behind;
+    struct rc_str before = rc_str_split(rc_str(result->launcher->each), 'N', &behind);
+
+    return behind.p ? rc_format(&result->arena, "%pS%u%pS", &before, tasks, &behind) : NULL;
+}
 
 /* Whether the command's arguments say that its step is one of several: each names where all of them meet, or its own
  * place among them. */
