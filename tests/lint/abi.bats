@@ -77,7 +77,7 @@ changed()
     [ "$status" -eq 1 ]
     [[ $output == *rollcall_nnodes* ]]
     # one that has another version
-    changed '' 's/^ROLLCALL_0.1 {/ROLLCALL_0.2 {/'
+    changed '' 's/ROLLCALL_0.1/ROLLCALL_0.3/'
     [ "$status" -eq 1 ]
 }
 
@@ -85,7 +85,7 @@ changed()
     changed 's|^(ROLLCALL_API .*rollcall_rank)\(.*|&\nROLLCALL_API int rollcall_more(void);|
              s|^( *)ROLLCALL_NO_NCCL = 6,|&\n\1ROLLCALL_MORE = 7,|
              s|^( *)ROLLCALL_MODE_TORCHRUN = 3,|&\n\1ROLLCALL_MODE_MORE = 4,|' \
-        '$a ROLLCALL_0.2 { global: rollcall_more; } ROLLCALL_0.1;' \
+        '$a ROLLCALL_0.3 { global: rollcall_more; } ROLLCALL_0.2;' \
         'int rollcall_more(void) { return 1; }'
     [ "$status" -eq 0 ]
     [[ $output == *rollcall_more* ]]
