@@ -35,7 +35,7 @@ static const struct row good[] = {
     { TEXT("PMI_ID=3 PMI_SIZE=4 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=2"), PROXY("1"), "mpich 3 1 1 4 2 ? n1",
       "the rank of -pmi-port" },
     { TEXT(TASK("1", "2", "1", "2")), PROXY("0"), "mpich 1 1 0 2 2 1 127.0.0.1", "one node" },
-    { TEXT(TASK("0", "1", "0", "1")), NULL, "mpich 0 0 0 1 1 1 -", "one task" },
+    { TEXT(TASK("0", "1", "0", "1")), NULL, "mpich 0 0 0 1 1 1 127.0.0.1", "one task" },
     { TEXT(OF_TWO " MASTER_ADDR=n7"), NULL, "mpich 3 1 1 4 2 ? n7", "no proxy in sight: by slot" },
     { TEXT(OF_TWO IN_TASK " PMI_FD=6 MASTER_ADDR=n7"), NULL, "mpich 3 1 1 4 2 ? n7",
       "no proxy in sight, inside of a task of srun with the same numbers" },
