@@ -384,17 +384,21 @@ static bool is_numbered(const struct rc_context *context, bool in_job)
 bool rc_nesting_take_single(const struct rc_context *context, enum rc_claim claim, struct rc_result *result)
 {
     struct rc_reader reader = rc_reader_of(context, result);
+    unsigned single = find_family(true);
     bool is_possible = claim == RC_CLAIM_ABSENT || (claim == RC_CLAIM_OUTSIDE && is_job_of_one(result));
+    /* the numbers are those of a task that submitted this job, or of an outer job of one */
+    bool is_stale = result->stamp.text.n &&
+                    (claim == RC_CLAIM_OUTSIDE || rc_launcher_has_scope(rc_launcher_at(single), result->stamp.scope));
 
     if (!context->called || !is_possible || result->command.kind != RC_COMMAND_UNKNOWN ||
-        (!result->stamp.text.n && is_numbered(context, claim == RC_CLAIM_OUTSIDE)))
+        (!is_stale && is_numbered(context, claim == RC_CLAIM_OUTSIDE)))
         return false;
     if (result->facts.scope && result->outer_count < RC_OUTER_MAX)
         result->outer[result->outer_count++] = result->facts.scope;
     rc_facts_init(&result->facts);
-    result->launcher_index = find_family(true);
-    result->launcher = rc_launcher_at(result->launcher_index);
-    rc_launcher_recognise(result->launcher_index, &reader, &result->facts);
+    result->launcher_index = single;
+    result->launcher = rc_launcher_at(single);
+    rc_launcher_recognise(single, &reader, &result->facts);
     if (claim == RC_CLAIM_ABSENT)
         rc_say(&result->messages, RC311,
                "no launcher started this process, so it is a job of one process; start all processes of a larger job "
