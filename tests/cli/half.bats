@@ -176,7 +176,7 @@ refused()
     refused sagemaker-1 SM_HOSTS '["algo-2","algo-2"]' RC103
     # 100,000 hosts are no trouble, and blanks are none
     list=$(seq -s '", "' 1 100000)
-    run -0 with SM_HOSTS='[ "algo-2", "x" ] ' SM_CURRENT_HOST=x "$rollcall" show --json
+    run -0 with_names '192.0.2.1 algo-2' SM_HOSTS='[ "algo-2", "x" ] ' SM_CURRENT_HOST=x "$rollcall" show --json
     [ "$(jq -c '.identity | [.rank, .nnodes]' <<< "$output")" = '[1,2]' ]
     printf 'SM_HOSTS=["%s"]\nSM_CURRENT_HOST=99999\nMASTER_ADDR=192.0.2.1\n' "$list" > "$BATS_TEST_TMPDIR/large.env"
     run -0 "$rollcall" show --json --from "$BATS_TEST_TMPDIR/large.env"

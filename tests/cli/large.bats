@@ -9,7 +9,7 @@ shown()
 {
     wanted=$1
     shift
-    run -0 timeout 10 env "$@" "$rollcall" show --json
+    run -0 with_names "192.0.2.1 ${wanted##* }" "$@" timeout 10 "$rollcall" show --json
     python3 -c 'import json, sys
 shown = json.loads(sys.stdin.read())
 print(*(shown["identity"][name] for name in ("rank", "world_size", "nnodes")), shown["master"]["addr"])' \

@@ -53,8 +53,8 @@ on()
     [ "$(sort -u a b | wc -l)" = 2 ]
 }
 
-@test "mpirun of one process: nothing is set" {
-    prints '- - - - - - ' on 1 -- sh -c "$print_names"
+@test "mpirun of one process: rank 0 of 1" {
+    prints '0 1 0 1 0 127.0.0.1 ' timeout 120 mpirun --bind-to none -np 1 "$rollcall" exec -- sh -c "$print_names"
 }
 
 @test "a master port that is taken ends the job with one error and without a run" {
