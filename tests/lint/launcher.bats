@@ -36,7 +36,6 @@ const struct rc_launcher rc_launcher_moon = {
     .id = "moon",
     .title = "Moon (moon run)",
     .processes = "moond",
-    .ports = "moon run --port",
     .variables = {
         RC_VARIABLE("MOON_RANK", RC_RANK),
         RC_VARIABLE("MOON_SIZE", RC_WORLD_SIZE),
