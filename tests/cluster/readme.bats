@@ -18,6 +18,10 @@ setup_file()
     cp "$whoami" "$shared/work/train.py"
     python3 -B "$tree/tests/vectors/recordings.py" print slurm-gpus > "$shared/work/saved.env"
     job_of_readme - > "$shared/work/job.sh"
+    # a program of the reader's that wants one process
+    mkdir "$shared/home/bin"
+    printf '#!/bin/sh\necho "boltz is rank $RANK of $WORLD_SIZE"\n' > "$shared/home/bin/boltz"
+    chmod 755 "$shared/home/bin/boltz"
 }
 
 # The job of README.md as it was (+: without the lines that come) or as it becomes (-: without those that go).
@@ -38,6 +42,7 @@ pip install dist/*	tests/packages/wheels.bats
 make && make install	tests/packages/readme.bats
 ln -s *	tests/packages/readme.bats
 optional *	a line of plugstack.conf; site.bats
+setenv(*	a line of a module file; site.bats
 pdcp *	no ssh leads to these nodes; tests/lint/installed.bats renames files of a plugin that is mapped
 *cmake *	tests/cli/examples.bats
 *accelerate launch*	tests/frameworks/accelerate.bats, with a configuration for machines without GPUs
@@ -74,7 +79,7 @@ fitted()
 typed()
 {
     attempt 90 env HOME="$shared/home" "$oversubscribe" ${SLURM_NTASKS:+SLURM_NTASKS=$SLURM_NTASKS} sh -c 'cd "$1" || exit 1
-        PATH=$HOME/rollcall/bin:$PATH PYTHONPATH=$HOME/rollcall/share/rollcall/python
+        PATH=$HOME/rollcall/bin:$HOME/bin:$PATH PYTHONPATH=$HOME/rollcall/share/rollcall/python
         export PYTHONPATH
         eval "$2"' sh "$shared/work" "$1"
     echo "$1: status $status"
@@ -125,6 +130,11 @@ try_command()
             typed "$command"
             [ "$status" -ne 2 ] || explain "$command"
             said '^verdict'
+            ;;
+        *\ boltz*)
+            typed "$command"
+            succeeded
+            [ "$(grep boltz "$out")" = 'boltz is rank 0 of 1' ] || explain "$command"
             ;;
         *rollcall\ map*)
             typed "$command"
