@@ -21,7 +21,8 @@ setup_file()
     # a program of the reader's that wants one process
     mkdir "$shared/home/bin"
     printf '#!/bin/sh\necho "boltz is rank $RANK of $WORLD_SIZE"\n' > "$shared/home/bin/boltz"
-    chmod 755 "$shared/home/bin/boltz"
+    printf '#!/bin/sh\nexec torchrun --nproc-per-node=1 train.py\n' > "$shared/work/run.sh"
+    chmod 755 "$shared/home/bin/boltz" "$shared/work/run.sh"
 }
 
 # The job of README.md as it was (+: without the lines that come) or as it becomes (-: without those that go).
@@ -145,7 +146,13 @@ try_command()
             typed "$command"
             everybody launcher nodes=2 nproc=2
             ;;
-        *" train.py")
+        *--gpus-per-task=1*exec*" train.py") # each task sees only its GPU, as device 0
+            typed "$command"
+            succeeded
+            [ "$(grep -o '"RANK": "[0-3]", "WORLD_SIZE": "4", "LOCAL_RANK": "0"' "$out" | sort -u | wc -l)" -eq 4 ] ||
+                explain "$command"
+            ;;
+        *" train.py" | *" ./run.sh")
             typed "$command"
             everybody whoami
             ;;
