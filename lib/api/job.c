@@ -52,17 +52,6 @@ const char *rollcall_version(void)
     return PACKAGE_VERSION;
 }
 
-/* What rollcall exec and apply(alone=True) set where no launcher is. */
-static void take_single(struct rc_result *result)
-{
-    if (result->mode != RC_MODE_NONE || result->identity.field[RC_RANK] != RC_UNKNOWN ||
-        !rc_str_is(rc_env_get(&result->env, "RANK"), "0") || !rc_str_is(rc_env_get(&result->env, "LOCAL_RANK"), "0") ||
-        !rc_str_is(rc_env_get(&result->env, "WORLD_SIZE"), "1"))
-        return;
-    result->identity.field[RC_RANK] = result->identity.field[RC_LOCAL_RANK] = 0;
-    result->identity.field[RC_WORLD_SIZE] = 1;
-}
-
 static int resolve_job(const char *const *environment, struct rollcall *job, struct rollcall_error *error)
 {
     struct rc_result *result = &job->result;
@@ -88,7 +77,6 @@ static int resolve_job(const char *const *environment, struct rollcall *job, str
         return fail_with_message(error, &result->messages);
     if (!environment && result->master.wish && !rc_lookup_settle(&context, result, "nothing is set"))
         return fail_with_message(error, &result->messages);
-    take_single(result);
     job->is_own = !environment;
     if (job->is_own)
         rc_discovery_find(result, &job->discovery);
