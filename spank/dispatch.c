@@ -62,6 +62,7 @@ static int find_twin(struct dl_phdr_info *file, size_t size, void *more)
 }
 
 static bool is_copy;
+static bool is_twice; /* until that has been printed */
 static struct twins twins;
 
 /* Whether a callback belongs to a line that does nothing; `called`: the callback's own. */
@@ -79,9 +80,12 @@ static bool is_ddp(const char *word)
 }
 
 /* slurmd logs it for the administrator, and srun prints it to users who asked for rollcall. A copy has not registered
- * --ddp. */
+ * --ddp. Slurm calls init_post_opt once for each component of a heterogeneous job, and init once a line. */
 static void say_twice(void)
 {
+    if (!is_twice)
+        return;
+    is_twice = false;
     if (spank_context() != S_CTX_REMOTE && !rc_spank_may_be_asked((const char *const *)environ) &&
         !rc_spank_is_on_command_line(is_ddp, INT_MAX))
         return;
@@ -108,7 +112,8 @@ int slurm_spank_init(spank_t spank, int argc, char *argv[])
         rc_spank_submit_begin(spank_context() == S_CTX_ALLOCATOR);
     dl_iterate_phdr(find_twin, &twins);
     is_copy = twins.before != NULL;
-    if (!is_another(&called))
+    is_twice = is_another(&called);
+    if (!is_twice)
         rc_spank_register(spank);
     return 0;
 }
