@@ -97,16 +97,23 @@ SCRIPT
 }
 
 # What qrsh starts has its own host's numbers: NHOSTS=1, NSLOTS=2.
-@test "a job script, what qrsh starts in it and an element of an array are no tasks" {
+# jobs_of_one N: so many processes, each rank 0 of 1
+jobs_of_one()
+{
+    [ "$(grep -c '^ROLL .*"RANK": "0", "WORLD_SIZE": "1"' "$out")" -eq "$1" ] || explain "not $1 jobs of one process"
+    [ "$(grep -c 'warning RC311: no launcher started this process' "$out")" -eq "$1" ] || explain "not RC311 $1 times"
+}
+
+@test "a job script, what qrsh starts in it and an element of an array: exec -> each is a job of one process, RC311" {
     printf '%s\n' "rollcall exec -- $whoami" 'echo "$NHOSTS $NSLOTS $SGE_TASK_ID $JOB_NAME"' > "$shared/each"
     qsub_job -pe mpi 4 <<SCRIPT
 bash $shared/each
 qrsh -inherit -V n2 bash $shared/each
 SCRIPT
-    everybody nothing count=2
+    jobs_of_one 2
     said '^2 4 undefined batch.sh$'
     said '^1 2 undefined petask$'
     qsub_job -t 3 <<< "bash $shared/each"
-    everybody nothing count=1
+    jobs_of_one 1
     said '^1 1 3 batch.sh$'
 }
