@@ -100,12 +100,13 @@ runs()
 
 @test "scontrol suspend for longer than all deadlines -> the step goes on when it is resumed" {
     local id
-    inject n3 <<< 'sleep 3; exec $real "$@"'
-    started srun --ddp=deadline=1 -N3 -n3 sh -c 'echo "port $RANK $MASTER_PORT"'
-    until_there runs n3 'sleep 3'
+    inject n3 <<< 'sleep 5; exec $real "$@"'
+    # a busy machine takes more than a second to suspend the step
+    started srun --ddp=deadline=4 -N3 -n3 sh -c 'echo "port $RANK $MASTER_PORT"'
+    until_there runs n3 'sleep 5'
     id=$(login squeue --noheader -o %A)
     login scontrol suspend "$id"
-    sleep 12
+    sleep 16
     login scontrol resume "$id"
     ended
     one_port 3
