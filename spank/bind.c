@@ -10,7 +10,6 @@
 #include "node.h"
 #include "resolve/pins.h"
 
-/* For rollcall-map's five seconds, and its end. */
 /* PATIENCE_MS: more than rollcall-map takes until it is killed (binding.c: 5 s) and has ended (2 s). */
 enum { PATIENCE_MS = 9000, GPUS_SIZE = 4096 };
 

@@ -221,11 +221,9 @@ static int gather_parts(struct rc_call *call, const void *data, size_t size, cha
 int rollcall_allgather(const struct rollcall *job, const char *name, const void *data, size_t size, void *all,
                        int timeout_ms, struct rollcall_error *error)
 {
-    const char *missing = data ? "all" : "data";
+    const char *missing = !data ? "data" : !all ? "all" : NULL;
     struct named_call named;
 
-    if (data && all)
-        missing = NULL;
     if (begin_named(&named, job, "rollcall_allgather", "all:", name, size, missing, timeout_ms, error) < 0)
         return -1;
     return gather_parts(&named.call, data, size, all, error);

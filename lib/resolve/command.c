@@ -168,8 +168,7 @@ static bool is_option(struct rc_str word)
     return word.n > 1 && word.p[0] == '-' && !rc_str_is(word, "--");
 }
 
-/* One of "a|b|c". argparse, which launchers use, takes --node-rank for --node_rank. */
-static bool is_named(struct rc_str option, const char *names)
+bool rc_command_is_named(struct rc_str option, const char *names)
 {
     struct rc_str rest = rc_str(names);
 
@@ -195,8 +194,8 @@ static unsigned values_of(const struct program *program, struct rc_str option)
     if (value.p)
         return 0;
     if (program->flags)
-        return !is_named(option, program->flags);
-    return is_named(option, program->values);
+        return !rc_command_is_named(option, program->flags);
+    return rc_command_is_named(option, program->values);
 }
 
 /* Takes a program's options and operands: the next word begins the command that it starts. */
@@ -208,7 +207,7 @@ static void pass_operands(struct rc_words *words, const struct program *program,
     struct rc_str word;
 
     for (; rc_words_next(words, &word) && !words->starts_command; before = *words) {
-        if (program->clears && !values && is_named(word, program->clears))
+        if (program->clears && !values && rc_command_is_named(word, program->clears))
             command->clearing = word;
         if (values)
             values--;
@@ -243,7 +242,7 @@ static struct rc_str *option_value(struct rc_str name, struct rc_command_options
     };
 
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-        if (is_named(name, options[i].names))
+        if (rc_command_is_named(name, options[i].names))
             return (struct rc_str *)(void *)((char *)given + options[i].at);
     return NULL;
 }

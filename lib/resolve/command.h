@@ -23,6 +23,9 @@ bool rc_words_next(struct rc_words *words, struct rc_str *word);
  * the script's own. argv is NULL-terminated or NULL. Reads at most a few hundred words. */
 void rc_command_read(const char *const *argv, struct rc_command *command);
 
+/* Return whether the option is one of `names`, "--a_b|-c". argparse, which launchers use, takes --a-b for --a_b. */
+bool rc_command_is_named(struct rc_str option, const char *names);
+
 /* Does torchrun start its workers again after a failure, or go on with fewer nodes? */
 static inline bool rc_command_goes_on(const struct rc_command *command)
 {

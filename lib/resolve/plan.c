@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* plan.c - what is done to the environment: one entry a name, each with its reason; and a command's line, which
  * messages give to type. */
+#include "resolve/command.h"
 #include "resolve/resolve.h"
 #include "resolve/steps.h"
 
@@ -111,23 +112,6 @@ static bool is_plain(struct rc_str word)
     return word.n != 0;
 }
 
-/* Whether `option` is one of "--a_b|--c", written with either dash, as argparse takes it. */
-static bool is_one_of(struct rc_str option, const char *names)
-{
-    struct rc_str rest = rc_str(names);
-
-    while (rest.p) {
-        struct rc_str name = rc_str_split(rest, '|', &rest);
-        bool same = name.n == option.n;
-
-        for (size_t i = 0; same && i < name.n; i++)
-            same = name.p[i] == option.p[i] || (name.p[i] == '_' && option.p[i] == '-');
-        if (same)
-            return true;
-    }
-    return false;
-}
-
 const char *rc_command_write(const char *const *argv, const char *without, struct rc_arena *arena)
 {
     enum { LINE_MAX = 200 };
@@ -140,7 +124,7 @@ const char *rc_command_write(const char *const *argv, const char *without, struc
         bool fits = is_plain(word) && length + word.n < LINE_MAX;
         struct rc_str value;
 
-        if (without && is_one_of(rc_str_split(word, '=', &value), without)) {
+        if (without && rc_command_is_named(rc_str_split(word, '=', &value), without)) {
             is_found = true;
             /* a variable that was empty has left no word, and the next one is another option or the script */
             if (!value.p && argv[1] && argv[1][0] != '-' && !rc_str_ends(rc_str(argv[1]), ".py"))

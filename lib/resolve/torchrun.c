@@ -250,15 +250,10 @@ struct contradiction {
     const char *why;
 };
 
-static bool is_torchruns(const struct rc_result *result)
-{
-    return result->command.torchrun;
-}
-
 static const char *leave_out(const struct rc_context *context, struct rc_result *result, const char *without)
 {
     const char *line = context->argv ? rc_command_write(context->argv, without, &result->arena) : NULL;
-    const char *what = is_torchruns(result) ? "leave it out" : "leave accelerate's numbers and address out";
+    const char *what = result->command.torchrun ? "leave it out" : "leave accelerate's numbers and address out";
 
     return line ? rc_format(&result->arena, "%s: %s", what, line) : what;
 }
@@ -271,7 +266,7 @@ static bool refuse(const struct rc_context *context, struct rc_result *result, c
     bool is_error = is_certain && !is_only_said;
 
     rc_say(&result->messages, is_error ? RC312 : RC304, "%s was given %s=%pQ, but %s; %s; %s",
-           is_torchruns(result) ? "torchrun" : "accelerate", found->option, &found->given, found->why,
+           result->command.torchrun ? "torchrun" : "accelerate", found->option, &found->given, found->why,
            is_error ? "it is not started" : "the argument wins", leave_out(context, result, found->without));
     return !is_error;
 }
@@ -290,7 +285,7 @@ static bool check_workers(const struct rc_context *context, struct rc_result *re
 {
     struct rc_str given = result->command.given.nproc;
 
-    if (!is_torchruns(result) || !given.p || is_expanded_later(given) || is_of_letters(given, '0', '9') ||
+    if (!result->command.torchrun || !given.p || is_expanded_later(given) || is_of_letters(given, '0', '9') ||
         is_of_letters(given, 'a', 'z'))
         return true;
     return rc_say(&result->messages, RC313,
@@ -307,11 +302,11 @@ static bool check_host(const struct rc_context *context, struct rc_result *resul
     bool has_endpoint = given->endpoint.p;
     bool is_static = !arguments->has_no_rank;
     struct contradiction found = {
-        .option = has_endpoint           ? "--rdzv_endpoint"
-                  : is_torchruns(result) ? "--master_addr"
-                                         : "--main_process_ip",
+        .option = has_endpoint               ? "--rdzv_endpoint"
+                  : result->command.torchrun ? "--master_addr"
+                                             : "--main_process_ip",
         .given = has_endpoint ? given->endpoint : given->master_addr,
-        .without = is_torchruns(result) ? "--rdzv_endpoint|--master_addr" : accelerates,
+        .without = result->command.torchrun ? "--rdzv_endpoint|--master_addr" : accelerates,
     };
     struct rc_str port;
     struct rc_str host = has_endpoint ? rc_str_split_last(found.given, ':', &port) : found.given;
@@ -335,9 +330,9 @@ static bool check_nodes(const struct rc_context *context, struct rc_result *resu
     bool is_certain = nnodes < arguments->least ? result->master.addr_given == RC_GIVEN_BY_LAUNCH
                                                 : arguments->most > 1 && !arguments->has_no_rank;
     struct contradiction found = {
-        .option = is_torchruns(result) ? "--nnodes" : "--num_machines",
+        .option = result->command.torchrun ? "--nnodes" : "--num_machines",
         .given = result->command.given.nnodes,
-        .without = is_torchruns(result) ? "--nnodes" : accelerates,
+        .without = result->command.torchrun ? "--nnodes" : accelerates,
         .why = rc_format(&result->arena, "the number of nodes in this step is %u", nnodes),
     };
 
@@ -367,9 +362,9 @@ static bool check_rank(const struct rc_context *context, struct rc_result *resul
     uint32_t all = arguments->most != RC_UNKNOWN ? arguments->most : nnodes;
     bool has_host = command->given.master_addr.p || command->given.endpoint.p;
     struct contradiction found = {
-        .option = is_torchruns(result) ? "--node_rank" : "--machine_rank",
+        .option = result->command.torchrun ? "--node_rank" : "--machine_rank",
         .given = command->given.node_rank,
-        .without = is_torchruns(result) ? "--node_rank" : accelerates,
+        .without = result->command.torchrun ? "--node_rank" : accelerates,
     };
     bool is_certain;
     uint32_t rank;
