@@ -137,13 +137,11 @@ int cli_task_print(const struct rc_result *result)
 /* Return whether the note's message concerns the whole launch, so that one node's text of it is enough. */
 static bool is_of_launch(struct rc_str note)
 {
-    struct rc_str id = { NULL, 0 };
+    enum rc_message_id id;
+    struct rc_str name;
 
-    rc_str_split(rc_str_split(note, ':', &id), ' ', &id);
-    for (enum rc_message_id i = 0; i < RC_MESSAGE_COUNT; i++)
-        if (rc_str_is(id, rc_message_entry(i)->id))
-            return rc_message_entry(i)->said == RC_SAID_PER_LAUNCH;
-    return false;
+    rc_str_split(rc_str_split(note, ':', &name), ' ', &name);
+    return rc_message_named(name, &id) && rc_message_entry(id)->said == RC_SAID_PER_LAUNCH;
 }
 
 /* Add a note unless it is there. Return how many notes there are. */

@@ -110,9 +110,9 @@ ROLLCALL_API int rollcall_create(const char *const *environment, struct rollcall
  *    afterwards, and is not changed.
  *  An environment without any launcher is no error: the mode is then
  *    ROLLCALL_MODE_NONE and the launcher NULL.
- *  Of the process's own environment the call also looks at this node where the
- *    launcher's variables leave something open: at the processes above this
- *    one, at device files of GPUs, at a file of hosts. With addr= in ROLLCALL it reads the
+ *  If environment is NULL and the launcher's variables leave something open,
+ *    the call also reads this node: the processes above this one, device files
+ *    of GPUs, a file of hosts. With addr= in ROLLCALL it reads the
  *    node's interfaces and asks the resolver, which may take its time.
  *  Returns 0, with the result in [out], to be given to rollcall_destroy();
  *    o/w, returns -1, leaves [out] as it was and says why in [error], which
@@ -242,11 +242,11 @@ ROLLCALL_API int rollcall_allgather(const struct rollcall *job, const char *name
  *    the order of the ranks, world size times [size] bytes. [data] may be
  *    this rank's own place there. All ranks give the same name, as above, and
  *    size. A broadcast of the same name is another call.
- *  It is a barrier: no rank returns before each has made the call. Where a rank has not come when the time of another
- *    is over, the call fails in all ranks with ROLLCALL_TIMEOUT, in one that
- *    comes later, too; the text names who has not come, and under srun --ddp the
- *    node, where the ranks are srun's own. Where it fails, some of [all] may have
- *    been written.
+ *  No rank returns before each has made the call. If a rank has not called when
+ *    the time of another is over, the call fails in all ranks with
+ *    ROLLCALL_TIMEOUT, also in a rank that calls later. The text names the late
+ *    ranks and, under srun --ddp, their nodes if the ranks are srun's. After a
+ *    failure [all] may be partly written.
  *  Twice the bytes stay where a broadcast's do.
  */
 
@@ -255,7 +255,7 @@ ROLLCALL_API int rollcall_barrier(const struct rollcall *job, const char *name, 
 /*
  *  Returns when all ranks have made the call with the same [name], as above. A
  *    broadcast or an allgather of that name is another call. It fails as
- *    rollcall_allgather() does where a rank has not come in time.
+ *    rollcall_allgather() does if a rank is late.
  */
 
 ROLLCALL_API int rollcall_nccl_unique_id(const struct rollcall *job, void *id, int timeout_ms,

@@ -12,6 +12,16 @@ const struct rc_message_entry *rc_message_entry(enum rc_message_id id)
     return &catalogue[id];
 }
 
+bool rc_message_named(struct rc_str name, enum rc_message_id *id)
+{
+    for (unsigned i = 0; i < RC_MESSAGE_COUNT; i++)
+        if (rc_str_is(name, catalogue[i].id)) {
+            *id = (enum rc_message_id)i;
+            return true;
+        }
+    return false;
+}
+
 const char *rc_level_name(enum rc_level level)
 {
     static const char names[][8] = {

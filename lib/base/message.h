@@ -53,6 +53,9 @@ struct rc_messages {
 /* The catalogue's row of an id; never NULL for an id of the enum. */
 const struct rc_message_entry *rc_message_entry(enum rc_message_id id);
 
+/* Find the id of this name, "RC301". Return false, with *id unchanged, if there is none. */
+bool rc_message_named(struct rc_str name, enum rc_message_id *id);
+
 const char *rc_level_name(enum rc_level level);
 
 /* How every line of an error ends, in each program: with the command that says its cause and cure. */

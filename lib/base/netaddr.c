@@ -143,6 +143,16 @@ int rc_netaddr_compare(const struct rc_netaddr *a, const struct rc_netaddr *b)
     return 0;
 }
 
+bool rc_netaddr_is_listed(struct rc_str list, const struct rc_netaddr *address)
+{
+    struct rc_netaddr listed;
+
+    while (list.p)
+        if (rc_netaddr_read(rc_str_split(list, ',', &list), &listed) && rc_netaddr_compare(&listed, address) == 0)
+            return true;
+    return false;
+}
+
 bool rc_host_is_loopback(struct rc_str host)
 {
     struct rc_str rest = RC_STR("localhost|localhost.localdomain|localhost4|localhost6|ip6-localhost|ip6-loopback|::1|"

@@ -49,3 +49,6 @@ bool rc_netaddr_is_link_local(const struct rc_netaddr *address);
 /* Negative, 0 or positive. IPv4 first, then by number: the same order on every
  * node, whatever order its resolver prefers. */
 int rc_netaddr_compare(const struct rc_netaddr *a, const struct rc_netaddr *b);
+
+/* Return whether a list of addresses, "10.0.0.1,fd00::1", has this one. Skip what is not an address. */
+bool rc_netaddr_is_listed(struct rc_str list, const struct rc_netaddr *address);

@@ -180,7 +180,7 @@ static const char *count_workers(const struct rc_result *result, uint32_t worker
                      workers);
 }
 
-/* mpirun binds a process to one core unless it is told otherwise; srun gives what it was asked for. */
+/* mpirun binds each process to one core by default; srun gives a task the CPUs that its options request. */
 static const char *count_cores(const struct rc_result *result, uint32_t has, uint32_t threads, struct rc_arena *arena)
 {
     uint32_t tasks = result->identity.field[RC_LOCAL_WORLD_SIZE];

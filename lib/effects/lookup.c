@@ -82,15 +82,9 @@ static bool is_own(const struct rc_netaddr *address)
 /* "10.0.0.1,10.1.0.1": whether one of the addresses is among them. */
 static bool is_listed(struct rc_str list, const struct rc_addresses *addresses)
 {
-    while (list.p) {
-        struct rc_netaddr address;
-
-        if (!rc_netaddr_read(rc_str_split(list, ',', &list), &address))
-            continue;
-        for (unsigned i = 0; i < addresses->count; i++)
-            if (rc_netaddr_compare(&addresses->list[i], &address) == 0)
-                return true;
-    }
+    for (unsigned i = 0; i < addresses->count; i++)
+        if (rc_netaddr_is_listed(list, &addresses->list[i]))
+            return true;
     return false;
 }
 

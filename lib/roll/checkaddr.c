@@ -4,7 +4,6 @@
 
 #include "base/netaddr.h"
 #include "roll/checking.h"
-#include "system/net.h"
 
 /* The node of RANK 0, if it has listed its addresses. */
 static const struct rc_roll *find_root(const struct rc_roll *rolls, size_t count)
@@ -13,24 +12,6 @@ static const struct rc_roll *find_root(const struct rc_roll *rolls, size_t count
         if (rolls[i].node == 0)
             return rolls[i].own.p && !rolls[i].place.p ? &rolls[i] : NULL;
     return NULL;
-}
-
-static bool next_address(struct rc_str *list, struct rc_netaddr *address)
-{
-    while (list->p)
-        if (rc_netaddr_read(rc_str_split(*list, ',', list), address))
-            return true;
-    return false;
-}
-
-static bool has_address(struct rc_str list, const struct rc_netaddr *wanted)
-{
-    struct rc_netaddr address;
-
-    while (next_address(&list, &address))
-        if (rc_netaddr_compare(&address, wanted) == 0)
-            return true;
-    return false;
 }
 
 /* Loopback leads there on the machine itself. A node that has not looked counts as right. */
@@ -42,8 +23,9 @@ static bool leads_there(const struct rc_roll *root, const struct rc_roll *roll)
 
     if (!roll->leads.p)
         return true;
-    while (next_address(&rest, &address))
-        if (rc_netaddr_is_loopback(&address) ? is_same : has_address(root->own, &address))
+    while (rest.p)
+        if (rc_netaddr_read(rc_str_split(rest, ',', &rest), &address) &&
+            (rc_netaddr_is_loopback(&address) ? is_same : rc_netaddr_is_listed(root->own, &address)))
             return true;
     return false;
 }
@@ -64,7 +46,7 @@ static struct rc_str choose_address(const struct rc_roll *root, const struct rc_
         if (!rc_netaddr_read(text, &address))
             continue;
         for (size_t i = 0; i < count; i++)
-            votes += has_address(rolls[i].leads, &address);
+            votes += rc_netaddr_is_listed(rolls[i].leads, &address);
         votes = 2 * votes + rc_str_eq(text, root->via);
         if (!best.p || votes > most) {
             best = text;

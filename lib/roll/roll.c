@@ -270,14 +270,14 @@ static bool take_finding(struct rc_str value, void *to)
     struct rc_messages *findings = &((struct rc_answer *)to)->findings;
     size_t start = findings->arena->used;
     unsigned count = findings->count;
+    enum rc_message_id id;
     struct rc_str text;
     struct rc_str name = rc_str_split(value, ' ', &text);
 
     if (text.n == 0 || text.n > RC_FINDING_MAX)
         return false;
-    for (unsigned id = 0; id < RC_MESSAGE_COUNT && count < RC_FINDINGS_MAX; id++)
-        if (rc_str_is(name, rc_message_entry((enum rc_message_id)id)->id))
-            rc_message_add(findings, (enum rc_message_id)id, rc_copy(findings->arena, text));
+    if (count < RC_FINDINGS_MAX && rc_message_named(name, &id))
+        rc_message_add(findings, id, rc_copy(findings->arena, text));
     if (findings->count == count)
         findings->arena->used = start; /* it was there, or there is no place for it */
     return !findings->arena->full;

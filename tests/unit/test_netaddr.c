@@ -140,6 +140,19 @@ UNIT_TEST(has_an_order, "addresses have one order")
     }
 }
 
+UNIT_TEST(is_listed, "a list of addresses: has its addresses, by number, and skips what is none")
+{
+    struct rc_netaddr four, six;
+
+    assert_true(rc_netaddr_read(RC_STR("10.0.0.1"), &four));
+    assert_true(rc_netaddr_read(RC_STR("fd00:0::1"), &six));
+    assert_true(rc_netaddr_is_listed(RC_STR("n1,10.0.0.2,10.0.0.1"), &four));
+    assert_true(rc_netaddr_is_listed(RC_STR("10.0.0.1,fd00::1"), &six));
+    assert_false(rc_netaddr_is_listed(RC_STR("10.0.0.11,10.0.0.2"), &four));
+    assert_false(rc_netaddr_is_listed(RC_STR("no such name"), &four));
+    assert_false(rc_netaddr_is_listed(RC_ABSENT, &four));
+}
+
 UNIT_TEST(knows_loopback_and_link_local, "loopback and link-local addresses are known")
 {
     static const struct {
