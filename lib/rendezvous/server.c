@@ -204,29 +204,52 @@ static bool ask_store(struct rc_server *server, struct rc_connection *connection
     return reply_value(server, connection, &answer);
 }
 
-/* A task's word; false where it is not understood. */
+static void speak(struct rc_server *server)
+{
+    char space[SAY_SIZE];
+    int64_t now = rc_milliseconds();
+    enum rc_message_id id;
+    const char *text;
+
+    do {
+        struct rc_arena arena = { .base = space, .size = sizeof(space) };
+
+        text = rc_callers_say(&server->callers, now, &id, &arena);
+        text = text ? text : rc_reports_say(&server->reports, &server->callers, now, &id, &arena);
+        text = text ? text : rc_arrivals_say(&server->arrivals, server->rolls, server->count, now, &id, &arena);
+        if (!text && now >= rc_failures_due(&server->failures)) {
+            id = RC711;
+            text = rc_failures_say(&server->failures, &arena);
+        }
+        if (text && server->say)
+            server->say(id, text);
+    } while (text);
+}
+
+/* Returns false for a word of another release. Its line is printed before the task goes on. */
 static bool take_word(struct rc_server *server, struct rc_str text)
 {
     int64_t now = rc_milliseconds();
+    bool taken;
 
     if (rc_str_starts(text, RC_SERVER_RAISED))
-        return rc_failures_take(&server->failures, text, now);
-    if (rc_str_starts(text, RC_SERVER_REPORTED))
-        return rc_reports_take(&server->reports, text, server->callers.nodes, now);
-    return rc_arrivals_take(&server->arrivals, text, server->count ? server->rolls[0].world : 0, now);
+        taken = rc_failures_take(&server->failures, text, now);
+    else if (rc_str_starts(text, RC_SERVER_REPORTED))
+        taken = rc_reports_take(&server->reports, text, server->callers.nodes, now);
+    else
+        taken = rc_arrivals_take(&server->arrivals, text, server->count ? server->rolls[0].world : 0, now);
+    speak(server);
+    return taken;
 }
 
 /* For what is not understood, though it has the token: it is of another release. */
 static bool refuse_release(struct rc_server *server, struct rc_connection *connection)
 {
-    static const struct rc_row rows[] = { RC_ROW_TEXT(struct rc_roll, version, 32) };
-    static const struct rc_form form = { RC_FORM_ROWS(rows) };
-    struct rc_str text = rc_wire_text(&connection->wire);
     struct rc_roll foreign = { .version = RC_ABSENT };
     char room[256];
     struct rc_arena arena = { .base = room, .size = sizeof(room) };
 
-    rc_pairs_read(text, '\n', &form, &foreign);
+    rc_roll_read_foreign(rc_wire_text(&connection->wire), &foreign);
     return reply_text(server, connection,
                       rc_str(rc_format(&arena,
                                        "failed=this node's rollcall%s%pS and the server's " PACKAGE_VERSION
@@ -327,39 +350,17 @@ static int answer_all(struct rc_server *server, rc_server_decide *decide, void *
 {
     struct rc_str text = decide ? decide(more, server->rolls, server->count, is_complete(server))
                                 : RC_STR("failed=no roll call is held here\n");
-    struct rc_link *next;
 
     server->answer = rc_wire_pack(server->token, text, &server->answer_size);
     if (!server->answer)
         return -ENOMEM;
-    for (struct rc_link *link = server->connections.authenticated.first; link; link = next) {
+    for (struct rc_link *link = server->connections.authenticated.first, *next; link; link = next) {
         next = link->next;
         if (!rc_connection_of(link)->reply)
             reply_answer(server, rc_connection_of(link));
         rc_connections_reply(&server->connections, rc_connection_of(link));
     }
     return 0;
-}
-
-static bool speak(struct rc_server *server)
-{
-    char space[SAY_SIZE];
-    struct rc_arena arena = { .base = space, .size = sizeof(space) };
-    int64_t now = rc_milliseconds();
-    enum rc_message_id id;
-    const char *text = rc_callers_say(&server->callers, now, &id, &arena);
-
-    if (!text)
-        text = rc_reports_say(&server->reports, &server->callers, now, &id, &arena);
-    if (!text)
-        text = rc_arrivals_say(&server->arrivals, server->rolls, server->count, now, &id, &arena);
-    if (!text && now >= rc_failures_due(&server->failures)) {
-        id = RC711;
-        text = rc_failures_say(&server->failures, &arena);
-    }
-    if (text && server->say)
-        server->say(id, text);
-    return text;
 }
 
 static void speak_at_end(struct rc_server *server)
@@ -400,8 +401,7 @@ static bool serve_round(struct rc_server *server, int64_t deadline)
         speak_at_end(server);
         return false;
     }
-    while (speak(server))
-        continue;
+    speak(server);
     return true;
 }
 

@@ -34,7 +34,7 @@
 #include "rendezvous/wire.h"
 #include "system/node.h"
 
-enum { STATUS_USAGE = 2, SILENCE_SECONDS = 15, LINE_SIZE = 2048 };
+enum { STATUS_USAGE = 2, SILENCE_SECONDS = 15, LINE_SIZE = 2048, WRITTEN_MS = 100 };
 
 static int usage(void)
 {
@@ -44,17 +44,22 @@ static int usage(void)
     return STATUS_USAGE;
 }
 
-/* A thread writes to standard error: that of srun may be a pipe that nobody reads, or a terminal that is stopped, and
- * the nodes get their answers all the same. Lines that do not fit any more are lost. */
+/* A thread writes to standard error: that of srun may be a pipe that nobody reads, or a terminal that is stopped. The
+ * server waits for it for WRITTEN_MS, so that a task's line comes before its output, and no more until it has written.
+ * Lines that do not fit any more are lost. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t more;
+    pthread_cond_t written;
     pthread_t thread;
     bool threaded; /* false: who has a line writes it */
+    bool busy;     /* the thread has not written all */
     bool over;
     size_t used;
     char text[UINT16_MAX];
-} printer = { .lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER };
+} printer = { .lock = PTHREAD_MUTEX_INITIALIZER,
+              .more = PTHREAD_COND_INITIALIZER,
+              .written = PTHREAD_COND_INITIALIZER };
 
 static void write_lines(const char *text, size_t size)
 {
@@ -75,6 +80,8 @@ static void *print_lines(void *unused)
 
     while (size > 0) {
         pthread_mutex_lock(&printer.lock);
+        printer.busy = printer.used > 0;
+        pthread_cond_signal(&printer.written);
         while (!printer.used && !printer.over)
             pthread_cond_wait(&printer.more, &printer.lock);
         size = printer.used;
@@ -86,10 +93,21 @@ static void *print_lines(void *unused)
     return unused;
 }
 
+static struct timespec after(long milliseconds)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_REALTIME, &time);
+    time.tv_nsec += milliseconds * 1000000;
+    time.tv_sec += time.tv_nsec / 1000000000;
+    time.tv_nsec %= 1000000000;
+    return time;
+}
+
 /* srun waits a second for this process. */
 static void end_printer(void)
 {
-    struct timespec until;
+    struct timespec until = after(1000);
 
     if (!printer.threaded)
         return;
@@ -97,8 +115,6 @@ static void end_printer(void)
     printer.over = true;
     pthread_cond_signal(&printer.more);
     pthread_mutex_unlock(&printer.lock);
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 1;
     pthread_timedjoin_np(printer.thread, NULL, &until);
 }
 
@@ -108,18 +124,24 @@ static void print_finding(enum rc_message_id id, const char *text)
     char line[LINE_SIZE];
     struct rc_arena arena = { .base = line, .size = sizeof(line) };
     const char *all = rc_message_line(&arena, rc_message_entry(id)->level, id, text);
+    struct timespec until = after(WRITTEN_MS);
     size_t size = strlen(all);
+    bool is_stuck;
 
     if (!printer.threaded) {
         write_lines(all, size);
         return;
     }
     pthread_mutex_lock(&printer.lock);
+    is_stuck = printer.busy;
     if (size <= sizeof(printer.text) - printer.used) {
         memcpy(printer.text + printer.used, all, size);
         printer.used += size;
+        printer.busy = true;
     }
     pthread_cond_signal(&printer.more);
+    while (printer.busy && !is_stuck)
+        is_stuck = pthread_cond_timedwait(&printer.written, &printer.lock, &until) != 0;
     pthread_mutex_unlock(&printer.lock);
 }
 

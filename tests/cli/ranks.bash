@@ -28,10 +28,10 @@ teardown()
     done
 }
 
-# here CMD...: with the library, the module and, where a test has asked for it, NCCL
+# here CMD...: with the library, the module and, if a test needs it, NCCL; torchrun leaves a folder in TMPDIR
 here()
 {
-    with LD_LIBRARY_PATH="$prefix/lib${nccl:+:$nccl}" PYTHONPATH="$prefix/share/rollcall/python" \
+    with TMPDIR="$BATS_TEST_TMPDIR" LD_LIBRARY_PATH="$prefix/lib${nccl:+:$nccl}" PYTHONPATH="$prefix/share/rollcall/python" \
         PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
         timeout 100 "$@"
 }

@@ -23,9 +23,7 @@ tree()
 
 # A folder of mode 700 ended srun, sbatch and salloc of every user but root.
 @test "make install: umask 077 or 027 -> every user can read the files and run the command" {
-    stage=$(mktemp -d /var/tmp/rollcall-installed.XXXXXX)
-    trap 'rm -rf --one-file-system "$stage"' EXIT
-    chmod 755 "$stage"
+    stage=$BATS_TEST_TMPDIR/stage
     for mask in 077 027; do
         (umask "$mask" && make -C "$build" install DESTDIR="$stage/$mask")
         expect_same "" "$(find "$stage/$mask" -type d ! -perm 755 -o -type f ! -perm -444)"
