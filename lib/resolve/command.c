@@ -1,117 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/command.h"
 
-static bool is_operator(char c)
-{
-    return c == ';' || c == '&' || c == '|' || c == '(' || c == ')' || c == '\n';
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || is_operator(c);
-}
-
-/* What ends the piece that a character begins, in a piece that `closer` ends: a quoted one, $(...), <(...), A=(...)
- * or ${...}. 0 where it begins none. */
-static char closer_of(char before, char c, char closer)
-{
-    bool is_text = closer == '"';
-
-    if (closer == '\'')
-        return '\0';
-    if (c == '"' || c == '`' || (c == '\'' && !is_text))
-        return c;
-    if (c == '{' && before == '$')
-        return '}';
-    if (c == '(' && (before == '$' || closer == ')' || (!is_text && (before == '<' || before == '>' || before == '='))))
-        return ')';
-    return '\0';
-}
-
-/* Returns the bytes of the word that the text begins with, as a shell takes it: blanks in quotes and in $(...) are
- * part of it. */
-static size_t word_length(struct rc_str text)
-{
-    enum { DEEPEST = 16 };
-    char closers[DEEPEST];
-    unsigned depth = 0;
-
-    for (size_t i = 0; i < text.n; i++) {
-        char c = text.p[i];
-        char before = i ? text.p[i - 1] : '\0';
-        char closer = depth ? closers[depth - 1] : '\0';
-        char next = closer_of(before, c, closer);
-
-        if (c == '\\' && closer != '\'')
-            i++;
-        else if (depth && c == closer)
-            depth--;
-        else if (next && depth < DEEPEST)
-            closers[depth++] = next;
-        else if (!depth && is_blank(c) && !(c == '&' && (before == '<' || before == '>')))
-            return i;
-    }
-    return text.n;
-}
-
-/* Without the quotes around all of it. */
-static struct rc_str unquoted(struct rc_str word)
-{
-    char quote = word.n > 1 ? word.p[0] : '\0';
-    struct rc_str inside = { word.p + 1, word.n - 2 };
-    struct rc_str rest;
-
-    if ((quote != '"' && quote != '\'') || word.p[word.n - 1] != quote)
-        return word;
-    rc_str_split(inside, quote, &rest);
-    return rest.p ? word : inside;
-}
-
-static struct rc_str after(struct rc_str text, size_t n)
-{
-    return (struct rc_str){ text.p + n, text.n - n };
-}
-
-/* Returns what follows blanks, operators, comments and the ends of lines that a backslash continues. */
-static struct rc_str skip_blanks(struct rc_str text, bool *has_operator)
-{
-    struct rc_str rest;
-
-    while (text.n) {
-        if (rc_str_starts(text, "\\\n")) {
-            text = after(text, 2);
-        } else if (*text.p == '#') {
-            text = after(text, rc_str_split(text, '\n', &rest).n);
-        } else if (is_blank(*text.p)) {
-            *has_operator = *has_operator || is_operator(*text.p);
-            text = after(text, 1);
-        } else {
-            break;
-        }
-    }
-    return text;
-}
-
-bool rc_words_next(struct rc_words *words, struct rc_str *word)
-{
-    words->starts_command = false;
-    *word = RC_ABSENT;
-    if (words->left == 0)
-        return false;
-    words->left--;
-    if (words->argv) {
-        if (!*words->argv)
-            return false;
-        *word = rc_str(*words->argv++);
-        return true;
-    }
-    words->line = skip_blanks(words->line, &words->starts_command);
-    *word = (struct rc_str){ words->line.p, word_length(words->line) };
-    words->line = after(words->line, word->n);
-    *word = word->n ? unquoted(*word) : RC_ABSENT;
-    return word->p;
-}
-
 /* The table of programs. */
 
 enum kind { KIND_WRAPPER, KIND_CONTAINER, KIND_SHELL, KIND_PYTHON, KIND_LAUNCHER, KIND_TASK, KIND_DAEMON };
@@ -158,7 +47,7 @@ static struct rc_str program_name(struct rc_str word)
         rc_str_split_last((struct rc_str){ word.p, word.n - 1 }, ' ', &rest);
         return rest;
     }
-    name = unquoted(rc_str_base_name(word));
+    name = rc_word_unquote(rc_str_base_name(word));
     rc_str_split_last(name, ':', &rest);
     return rest.p ? rest : name;
 }
@@ -166,23 +55,6 @@ static struct rc_str program_name(struct rc_str word)
 static bool is_option(struct rc_str word)
 {
     return word.n > 1 && word.p[0] == '-' && !rc_str_is(word, "--");
-}
-
-bool rc_command_is_named(struct rc_str option, const char *names)
-{
-    struct rc_str rest = rc_str(names);
-
-    while (rest.p) {
-        struct rc_str name = rc_str_split(rest, '|', &rest);
-        size_t same = 0;
-
-        while (same < name.n && same < option.n &&
-               (name.p[same] == option.p[same] || (name.p[same] == '_' && option.p[same] == '-')))
-            same++;
-        if (same == name.n && same == option.n)
-            return true;
-    }
-    return false;
 }
 
 /* The number of words after the option that are its values. */
@@ -262,7 +134,7 @@ static void read_options(struct rc_words *words, const struct program *launcher,
             given->standalone = true;
         /* -r3 has its value in the same word */
         if (value.p)
-            value = unquoted(value);
+            value = rc_word_unquote(value);
         else if ((word.n > 2 && word.p[1] != '-') || !values_of(launcher, word) || !rc_words_next(words, &value))
             continue;
         if (wanted)
@@ -316,7 +188,7 @@ static bool read_script(struct reading *reading, struct rc_words *words, struct 
 static char python_option(struct rc_str word, struct rc_str *value)
 {
     for (size_t i = 1; i < word.n && word.p[1] != '-'; i++) {
-        *value = after(word, i + 1);
+        *value = (struct rc_str){ word.p + i + 1, word.n - i - 1 };
         if (rc_str_which((struct rc_str){ word.p + i, 1 }, "c|m|W|X"))
             return word.p[i];
     }

@@ -19,12 +19,22 @@ struct rc_words {
  * quotes around all of it. False, and an absent word, after the last one and after RC_WORDS_MAX. */
 bool rc_words_next(struct rc_words *words, struct rc_str *word);
 
+/* Return the word without the quotes around all of it. */
+struct rc_str rc_word_unquote(struct rc_str word);
+
 /* Looks through wrappers (programs.def) and `sh -c '...'`, and no further than the user's script: what follows it is
  * the script's own. argv is NULL-terminated or NULL. Reads at most a few hundred words. */
 void rc_command_read(const char *const *argv, struct rc_command *command);
 
 /* Return whether the option is one of `names`, "--a_b|-c". argparse, which launchers use, takes --a-b for --a_b. */
 bool rc_command_is_named(struct rc_str option, const char *names);
+
+/* Return whether one of the words is such an option, with or without a value. */
+bool rc_command_has(const char *const *argv, const char *names);
+
+/* Return the command as one types it, without the options "--a_b|--c" and their values: up to 200 characters, and as
+ * far as double quotes are enough; then " ...". NULL if it has none of these options. */
+const char *rc_command_write(const char *const *argv, const char *without, struct rc_arena *arena);
 
 /* Does torchrun start its workers again after a failure, or go on with fewer nodes? */
 static inline bool rc_command_goes_on(const struct rc_command *command)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plan.c - what is done to the environment: one entry a name, each with its reason; and a command's line, which
- * messages give to type. */
-#include "resolve/command.h"
+/* plan.c - what is done to the environment: one entry a name, each with its reason. */
 #include "resolve/resolve.h"
 #include "resolve/steps.h"
 
@@ -98,44 +96,4 @@ bool rc_plan_fits(struct rc_result *result)
         return true;
     return rc_say(&result->messages, RC502,
                   "the values to set are too long; nothing is set; unset variables of many thousand characters");
-}
-
-/* No shell splits or expands the word. */
-static bool is_plain(struct rc_str word)
-{
-    for (size_t i = 0; i < word.n; i++) {
-        char c = word.p[i];
-
-        if (!rc_is_in_name(c) && c != '/' && c != '=' && c != ':' && c != ',' && c != '+' && c != '@')
-            return false;
-    }
-    return word.n != 0;
-}
-
-const char *rc_command_write(const char *const *argv, const char *without, struct rc_arena *arena)
-{
-    enum { LINE_MAX = 200 };
-    const char *line = rc_format(arena, "%s", argv[0]);
-    size_t length = rc_str(argv[0]).n;
-    bool is_found = !without;
-
-    for (argv++; *argv; argv++) {
-        struct rc_str word = rc_str(*argv);
-        bool fits = is_plain(word) && length + word.n < LINE_MAX;
-        struct rc_str value;
-
-        if (without && rc_command_is_named(rc_str_split(word, '=', &value), without)) {
-            is_found = true;
-            /* a variable that was empty has left no word, and the next one is another option or the script */
-            if (!value.p && argv[1] && argv[1][0] != '-' && !rc_str_ends(rc_str(argv[1]), ".py"))
-                argv++;
-            continue;
-        }
-        rc_join(arena);
-        rc_format(arena, fits ? " %s" : " ...", *argv);
-        if (!fits)
-            break;
-        length += word.n + 1;
-    }
-    return is_found ? line : NULL;
 }

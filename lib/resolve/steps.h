@@ -62,10 +62,6 @@ void rc_gpus_plan(const struct rc_context *context, struct rc_result *result);
  * the step so that it would hang, RC313 if torchrun refuses one; RC304 or RC305 if it only trains differently. */
 void rc_agents_plan(const struct rc_context *context, struct rc_result *result);
 
-/* The command as one types it, as far as it needs no quotes, without the options "--a_b|--c" and their values. NULL if
- * it has none of them. */
-const char *rc_command_write(const char *const *argv, const char *without, struct rc_arena *arena);
-
 /* What a user types for so many tasks on each node; NULL if the launcher has no option for that. */
 static inline const char *rc_each_write(struct rc_result *result, uint32_t tasks)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "resolve/command.h"
 #include "resolve/steps.h"
 
 #include "base/netaddr.h"
@@ -344,11 +345,11 @@ static bool check_nodes(const struct rc_context *context, struct rc_result *resu
 
 /* srun's own words, which no shell has expanded on its node. Only the lines of srun --multi-prog may differ, and
  * Slurm shows the plugin none of them. */
-static bool is_same_everywhere(const struct rc_context *context, struct rc_result *result, const char *option)
+static bool is_same_everywhere(const struct rc_context *context, const char *option)
 {
     const struct rc_here *here = context->here;
 
-    if (!context->argv || !rc_command_write(context->argv, option, &result->arena))
+    if (!context->argv || !rc_command_has(context->argv, option))
         return false;
     return context->slurm_certain || (rc_seen(context->here, RC_LEARN_ANCESTORS, RC_ABSENT) && here->ancestor_count &&
                                       rc_str_is(rc_ancestor_name(here->ancestor[0]), "slurmstepd"));
@@ -373,7 +374,7 @@ static bool check_rank(const struct rc_context *context, struct rc_result *resul
         return true;
     if (rank >= all && (arguments->most != RC_UNKNOWN || !command->given.nnodes.p))
         found.why = rc_format(&result->arena, "the nodes are numbered from 0 to %u", all - 1);
-    else if (nnodes > 1 && is_same_everywhere(context, result, found.without))
+    else if (nnodes > 1 && is_same_everywhere(context, found.without))
         found.why = rc_format(&result->arena, "it is the same on all %u nodes of this step", nnodes);
     else if (!command->is_part && !has_host && (rank == 0) != (node_rank == 0))
         found.why = rc_format(&result->arena, "the node rank in this step is %u, and node 0 has the master address",

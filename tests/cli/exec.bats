@@ -404,7 +404,7 @@ remote=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK
     }
     says 'has 4 tasks, which training waits for; start it with srun: srun -K rollcall exec -- python train.py --lr 1' \
         "$rollcall" exec -- python train.py --lr 1
-    says 'srun -K rollcall exec -- python -u -m train --name ...' "$rollcall" exec -- python -u -m train --name 'a b'
+    says 'srun -K rollcall exec -- python -u -m train --name "a b" c' "$rollcall" exec -- python -u -m train --name 'a b' c
     says 'srun -K --ntasks-per-node=1 rollcall exec -- torchrun --nnodes=2 train.py' "$rollcall" exec -- torchrun --nnodes=2 train.py
     says 'has 2 tasks, which training waits for; start it with srun: srun -K rollcall exec -- python train.py' \
         SLURM_NTASKS= "$rollcall" exec -- python train.py

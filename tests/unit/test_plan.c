@@ -188,6 +188,8 @@ static const struct row agents[] = {
     { TEXT("torchrun --node_rank=0 t.py"), SECOND, "launcher", "!PET_NODE_RANK RC312", "one --node_rank on all nodes" },
     { TEXT("torchrun --node-rank 0 t.py"), STEP, "launcher", "!PET_NODE_RANK RC312",
       "the same, on the node that it fits" },
+    { TEXT("torchrun --rdzv_conf 'a b' --node_rank=0 t.py"), STEP, "launcher", "!PET_NODE_RANK RC312",
+      "one --node_rank on all nodes, behind a word in quotes" },
     { TEXT("torchrun --node_rank=2 --nnodes=2 --master_addr=n1 t.py"), STEP, "launcher", "RC312",
       "a --node_rank beyond the nodes" },
     { TEXT("sh -c 'torchrun --node_rank=0 t.py'"), STEP, "launcher", "PET_NODE_RANK=0",
@@ -468,7 +470,8 @@ static const struct {
     const char *why;
 } lines[] = {
     { TEXT("python train.py --lr 1"), "srun -K rollcall exec -- python train.py --lr 1", "plain words" },
-    { TEXT("python train.py 'a b' c"), "srun -K rollcall exec -- python train.py ...", "a word with a blank" },
+    { TEXT("python train.py 'a b' c"), "srun -K rollcall exec -- python train.py \"a b\" c", "a word with a blank" },
+    { TEXT("python train.py '$A' c"), "srun -K rollcall exec -- python train.py ...", "a word that a shell expands" },
     { TEXT("python train.py \x7f"), "srun -K rollcall exec -- python train.py ...", "a control character" },
     { TEXT("torchrun --nnodes=2 --max-restarts=3 t.py"),
       "srun --ntasks-per-node=1 rollcall exec -- torchrun --nnodes=2 --max-restarts=3 t.py",
