@@ -281,8 +281,8 @@ static void check_all(struct rc_checking *check, const struct rc_roll_known *kno
     uint32_t nodes;
 
     check_releases(check, known, strange);
-    if (known->whole && !strange)
-        rc_check_address(check);
+    if (known->addr.p && !strange)
+        rc_check_address(check, &known->addr);
     if (known->releases_alone)
         return;
     check_scopes(check);

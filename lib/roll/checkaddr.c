@@ -66,17 +66,14 @@ struct rc_str rc_roll_address(const struct rc_roll *rolls, size_t count)
     return RC_ABSENT;
 }
 
-void rc_check_address(struct rc_checking *check)
+void rc_check_address(struct rc_checking *check, const struct rc_str *address)
 {
     const struct rc_roll *root = find_root(check->rolls, check->all);
-    struct rc_str address = rc_roll_address(check->rolls, check->all);
     struct rc_group shown[RC_GROUPS_SHOWN];
     struct rc_namer *namer = &check->namer;
     size_t groups;
     size_t count = 0;
 
-    if (!address.p)
-        return;
     for (size_t i = 0; i < check->all; i++)
         if (!leads_there(root, &check->rolls[i]))
             check->part[count++] = (struct rc_member){ &check->rolls[i], check->rolls[i].leads, 0 };
@@ -85,5 +82,5 @@ void rc_check_address(struct rc_checking *check)
         check, RC423,
         "MASTER_ADDR %pS does not lead to rank 0's node, but to %s; all tasks use %pS, an address of that "
         "node; correct DNS or /etc/hosts, unset MASTER_ADDR where a script exports it, or choose with addr=",
-        &root->addr, rc_name_groups(namer, shown, groups, false), &address);
+        &root->addr, rc_name_groups(namer, shown, groups, false), address);
 }

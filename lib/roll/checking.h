@@ -50,8 +50,8 @@ void rc_checking_blame_dead(struct rc_checking *check, const struct rc_roll *rol
 /* checkranks.c: RC601, RC602, RC603, RC614. `world` tasks on `nodes` nodes. */
 void rc_check_ranks(struct rc_checking *check, uint32_t world, uint32_t nodes, uint32_t deadline);
 
-/* checkaddr.c: RC423. */
-void rc_check_address(struct rc_checking *check);
+/* checkaddr.c: RC423. All nodes are going to take this address. */
+void rc_check_address(struct rc_checking *check, const struct rc_str *address);
 
 /* checkitems.c: RC622, in so many lines at most, and one for what is beyond them. */
 void rc_check_items(struct rc_checking *check, unsigned lines);

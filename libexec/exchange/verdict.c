@@ -75,7 +75,7 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
     const struct rc_roll_known known = { .deadline = verdict->seconds,
                                          .item_lines = RC_ITEM_LINES,
                                          .srun = verdict->srun,
-                                         .whole = whole,
+                                         .addr = whole ? rc_roll_address(rolls, count) : RC_ABSENT,
                                          .releases_alone = verdict->check == RC_CHECK_OFF };
     const struct rc_roll *first = sum.holder;
     struct rc_answer others;
@@ -100,7 +100,7 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
     /* a launch that is not complete does without: a node that has not answered will not hear of it */
     answer->port = whole && first ? first->port : 0;
     answer->own = whole && first ? first->own : RC_ABSENT;
-    answer->addr = whole ? rc_roll_address(rolls, count) : RC_ABSENT;
+    answer->addr = known.addr;
     others = *answer;
     others.findings.count = 0;
     others.said = answer->findings.count > 0;
