@@ -33,7 +33,7 @@ shown()
     folder=$(mktemp -d /var/tmp/rollcall-demo.XXXXXX)
     mkdir -p "$folder/contrib" "$folder/tests" "$folder/bin"
     cp -R "$top/contrib/demo" "$folder/contrib"
-    cp "$top/tests/setup.bash" "$folder/tests"
+    cp -R "$top"/tests/setup{,.bash} "$folder/tests"
     for program in sudo dpkg-query; do
         printf '#!/bin/sh\nexit 1\n' > "$folder/bin/$program"
         chmod 755 "$folder/bin/$program"

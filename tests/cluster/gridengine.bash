@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# gridengine.bash - a real Grid Engine on the cluster's nodes: Debian's, which need_gridengine of tests/setup.bash
+# gridengine.bash - a real Grid Engine on the cluster's nodes: Debian's, which need_gridengine of tests/setup/fetch.bash
 # has unpacked in $ROLLCALL_GRIDENGINE. Sourced after helpers.bash.
 #
 #   has_grid_engine         in setup_file: leaves the file's tests out where there is none

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # helpers.bash - the cluster tests' helpers, for frameworks: one Python a file.
 #
-# ROLLCALL_PYTHONS holds the Pythons that need_frameworks (setup.bash) makes.
+# ROLLCALL_PYTHONS holds the Pythons that need_frameworks (setup/python.bash) makes.
 #
 #   python_of NAME   in setup_file, before cluster_up: the jobs' python is that one
 #   $ours            the folder of the programs here; they import the cluster tests' toy.py

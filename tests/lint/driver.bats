@@ -8,7 +8,7 @@ load helper
 tree()
 {
     mkdir -p "$1/tests"
-    cp "$top/tests/setup.bash" "$1/tests"
+    cp -R "$top"/tests/setup{,.bash} "$1/tests"
     cat > "$1/script" << 'END'
 #!/bin/bash
 . "$(dirname "${BASH_SOURCE[0]}")/tests/setup.bash"
@@ -21,7 +21,7 @@ echo "in $ROLLCALL_TOP with $1"
 eval "$2"
 END
     chmod 755 "$1/script"
-    printf '%s\n' tests/setup.bash script > "$1/MANIFEST"
+    printf '%s\n' tests/setup/{fetch,packages,python}.bash tests/setup.bash script > "$1/MANIFEST"
 }
 
 # Not one of bats' own folders, which may lie below /tmp.
@@ -78,7 +78,7 @@ teardown()
     touch "$folder/archive/x.o"
     run -0 "$folder/archive/script" word true
     [ "$output" = "in $folder/archive with word" ]
-    expect_same $'.gitignore\nautogen.sh\nscript\ntests/setup.bash' "$(cat "$folder/archive/MANIFEST")"
+    expect_same "$(printf "%s\n" .gitignore autogen.sh script tests/setup{.bash,/{fetch,packages,python}.bash})" "$(cat "$folder/archive/MANIFEST")"
     [ "$(date -r "$folder/archive/MANIFEST" +%Y)" = 2001 ]
 }
 
@@ -117,7 +117,7 @@ inside_chroot()
 {
     mkdir -p "$folder"/root/{usr,proc,dev,tree/tests}
     ln -sf usr/bin usr/lib usr/lib64 usr/sbin "$folder/root"
-    cp "$top/tests/setup.bash" "$folder/root/tree/tests"
+    cp -R "$top"/tests/setup{,.bash} "$folder/root/tree/tests"
     run unshare --mount $([ "$EUID" -eq 0 ] || echo --map-root-user) sh -c '
         [ "$2" != mounted ] || mount --bind "$1" "$1"
         cd "$1" && mount --rbind /usr usr && [ "$2" = empty ] || { mount --rbind /proc proc && mount --rbind /dev dev; }
@@ -161,7 +161,7 @@ inside_chroot()
 driver()
 {
     mkdir -p "$folder/tests/slow" "$folder/build" "$folder/bin"
-    cp "$top"/tests/{run,layer,setup.bash,series.bash,cluster/leftout.bash} "$folder/tests"
+    cp -R "$top"/tests/{run,layer,setup,setup.bash,series.bash,cluster/leftout.bash} "$folder/tests"
     touch "$folder/MANIFEST"
     printf '#!/bin/sh\necho "all install:" > Makefile\n' > "$folder/configure"
     chmod 755 "$folder" "$folder/configure"
