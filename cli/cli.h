@@ -78,9 +78,6 @@ const struct cli_catalogue_entry *cli_catalogue_finding(enum finding_id id);
 /* The id of a name, "D403"; FINDING_COUNT where there is none. */
 enum finding_id cli_catalogue_find_finding(const char *name);
 
-/* Writes the first executable file of that name on PATH. False where there is none. */
-bool cli_find_program(const char *name, char path[PATH_MAX]);
-
 /* The path of one of rollcall's own programs, installed with this very command wherever
  * it is installed. 0, or -1 with errno. */
 int cli_own_program(const char *name, char path[PATH_MAX]);

@@ -8,6 +8,7 @@
 #include "cli/inspect.h"
 #include "console/output.h"
 #include "doctor.h"
+#include "system/program.h"
 
 struct arguments {
     struct doctor_request request;
@@ -25,7 +26,8 @@ static bool begins_line(char *const *argv)
 {
     char program[PATH_MAX];
 
-    return argv[1] && strcmp(argv[1], "--") != 0 && access(argv[0], F_OK) < 0 && cli_find_program(argv[0], program);
+    return argv[1] && strcmp(argv[1], "--") != 0 && access(argv[0], F_OK) < 0 &&
+           rc_program_find(getenv("PATH"), argv[0], program);
 }
 
 /* Returns 0, or -1 after one line on standard error. Options and the script may come in any order. */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -108,7 +109,7 @@ int doctor_script(struct findings *findings, const struct doctor_request *reques
 
     if (check_readable(request->script) < 0 || check_readable(request->job) < 0)
         return -1;
-    if (cli_find_program("python3", python)) {
+    if (rc_program_find(getenv("PATH"), "python3", python)) {
         if (ask_python(findings, request, slurm, python))
             return 0;
         why = "the python3 on PATH failed or took too long";

@@ -80,7 +80,7 @@ bool doctor_slurm_series(char series[DOCTOR_SERIES])
 
     for (unsigned i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
         char path[PATH_MAX];
-        const char *text = cli_find_program(asked[i][0], path) ? run(path, asked[i][1]) : NULL;
+        const char *text = rc_program_find(getenv("PATH"), asked[i][0], path) ? run(path, asked[i][1]) : NULL;
 
         if (text && read_series(text, series))
             return true;
@@ -137,7 +137,7 @@ void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm)
 
     doctor_plugin_find(&plugin);
     *slurm = (struct doctor_slurm){ .series = "" };
-    if (!cli_find_program("srun", srun))
+    if (!rc_program_find(getenv("PATH"), "srun", srun))
         return;
     text = run_srun(findings, srun, "--version");
     if (!text)

@@ -2,6 +2,7 @@
 /* program.h - one child with a deadline, its environment, and descriptors that are handed on. */
 #pragma once
 
+#include <limits.h>
 #include <sys/types.h>
 
 #include "base/text.h"
@@ -66,3 +67,6 @@ int rc_program_line(const struct rc_program *program, char *line, size_t size);
  * the launch says it. A launcher ends the other tasks with the first one that fails. What still comes then is dropped,
  * also of lines that were written before: with srun --kill-on-bad-exit of 22.05, 35 of 40 arrived. Thread-safe. */
 void rc_last_line_wait(bool said);
+
+/* Finds an executable file in a list of folders as in PATH. NULL is an empty list. */
+bool rc_program_find(const char *folders, const char *name, char path[PATH_MAX]);
