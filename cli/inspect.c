@@ -11,6 +11,7 @@
 #include "resolve/options.h"
 #include "system/gpufiles.h"
 #include "system/node.h"
+#include "system/program.h"
 
 int cli_read_options(struct said *said, const char *ddp, const char *const *env, struct rc_options *options)
 {
@@ -34,6 +35,7 @@ void cli_resolve(struct rc_context *context, struct rc_here_storage *here, struc
     /* another process may be connected to its PMIx server, which would take this one for it */
     here->ask_pmix = context->pid == (uint32_t)getpid() ? cli_pmix_ask : NULL;
     here->find_gpu_files = rc_device_files_find;
+    here->needs_asan = rc_program_needs_asan;
     here->watch_relative = ROLLCALL_WATCH_FROM_BIN;
     here->libraries_relative = ROLLCALL_PRELOAD_FROM_BIN;
     rc_here_resolve(context, here, result);

@@ -149,10 +149,11 @@ static enum rc_status resolve(struct rc_context *context, struct rc_result *resu
 {
     static struct rc_here_storage node;
 
-    node.only = RC_LEARN_WATCH | RC_LEARN_REVERSE | RC_LEARN_GPU_FILES | RC_LEARN_GPUS | RC_LEARN_PORT;
+    node.only = RC_LEARN_WATCH | RC_LEARN_REVERSE | RC_LEARN_GPU_FILES | RC_LEARN_GPUS | RC_LEARN_PORT | RC_LEARN_ASAN;
     node.watch_relative = ROLLCALL_WATCH_FROM_PLUGIN;
     node.libraries_relative = ROLLCALL_PRELOAD_FROM_PLUGIN;
     node.find_gpu_files = rc_device_files_find;
+    node.needs_asan = rc_program_needs_asan;
     return rc_here_resolve(context, &node, result);
 }
 

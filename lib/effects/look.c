@@ -76,6 +76,9 @@ static bool look(struct rc_here *here, enum rc_learn what, struct rc_str path)
         if (storage->find_gpu_files)
             storage->find_gpu_files(here);
         break;
+    case RC_LEARN_ASAN:
+        here->asan = storage->needs_asan && storage->needs_asan(path.p, storage->argv);
+        break;
     }
     return true;
 }
@@ -84,6 +87,7 @@ enum rc_status rc_here_resolve(struct rc_context *context, struct rc_here_storag
 {
     storage->here = (struct rc_here){ .look = look };
     storage->pid = context->pid;
+    storage->argv = context->argv;
     context->here = &storage->here;
     return rc_resolve(context, result);
 }

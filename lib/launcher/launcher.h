@@ -48,6 +48,7 @@ enum rc_learn {
     RC_LEARN_REVERSE = 64,    /* the library of lookup=numeric, which belongs into LD_PRELOAD (preload.c) */
     RC_LEARN_GPU_FILES = 128, /* which of the node's GPUs may be opened (system/gpufiles.h) */
     RC_LEARN_PORT = 256,      /* a port that is free on this node */
+    RC_LEARN_ASAN = 512,      /* whether the command needs AddressSanitizer's runtime (system/program.h) */
 };
 
 enum { RC_ANCESTORS_MAX = 24 };
@@ -55,7 +56,8 @@ enum { RC_ANCESTORS_MAX = 24 };
 struct rc_here {
     unsigned learned; /* of enum rc_learn: looked for, whether or not it was found */
     /* Looks for one of them and fills it in. False where it cannot. NULL: nothing is looked for. It may not change
-     * the environment, of which the core has the block. path is for RC_LEARN_HOST_FILE, and ends with a NUL. */
+     * the environment, of which the core has the block. path is for RC_LEARN_HOST_FILE and, as PATH,
+     * for RC_LEARN_ASAN; it ends with a NUL. */
     bool (*look)(struct rc_here *here, enum rc_learn what, struct rc_str path);
     struct rc_str ancestor[RC_ANCESTORS_MAX]; /* command lines as in /proc/PID/cmdline, parent first */
     unsigned ancestor_count;
@@ -72,6 +74,7 @@ struct rc_here {
     struct rc_str pmix;      /* absent where the server could not be asked */
     struct rc_str watch;     /* absent where it was not found; ends with a NUL */
     struct rc_str reverse;   /* likewise */
+    bool asan;               /* the command needs AddressSanitizer's runtime before all other libraries */
 };
 
 /* What a family can say of an environment. */

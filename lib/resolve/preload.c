@@ -50,7 +50,9 @@ const char *rc_preloading_add(const struct rc_context *context, struct rc_result
         return rc_format(&result->arena,
                          "%s is not where it was installed to, or its folder has a colon, blank or dollar in its name",
                          name);
-    /* ours is the last, because a sanitizer's runtime must be the first */
+    /* ours is the last: the user may have put the runtime first */
+    if (!users.n && rc_seen(context->here, RC_LEARN_ASAN, rc_env_get(&result->env, "PATH")) && context->here->asan)
+        return "the program needs AddressSanitizer's runtime before all other libraries";
     list = add_name(result, planned && planned->action == RC_SET ? rc_str(planned->value) : users, file,
                     LIST_LENGTH_MAX);
     if (!list)

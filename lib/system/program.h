@@ -70,3 +70,9 @@ void rc_last_line_wait(bool said);
 
 /* Finds an executable file in a list of folders as in PATH. NULL is an empty list. */
 bool rc_program_find(const char *folders, const char *name, char path[PATH_MAX]);
+
+/* Return whether a program among the first words of a command line needs AddressSanitizer's runtime as a shared
+ * library. Such a program ends at once if another library is loaded before its runtime (compiler-rt asan_linux.cpp,
+ * AsanCheckDynamicRTPrereqs). A runtime that is linked statically, and TSan, LSan, MSan and UBSan, accept libraries in
+ * LD_PRELOAD (measured with gcc 12 and clang 14). */
+bool rc_program_needs_asan(const char *folders, const char *const *words);

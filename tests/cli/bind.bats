@@ -280,6 +280,52 @@ END
         "$BASH" -c 'echo "${ROLLCALL_PINS-none}"'
 }
 
+# A runtime of AddressSanitizer's that is a library ends its program if another library comes before it.
+@test "launcher: a program with AddressSanitizer's runtime as a library -> no library of rollcall's before it" {
+    local dir=$BATS_TEST_TMPDIR program where why="the program needs AddressSanitizer's runtime before all other libraries"
+    cd "$dir"
+    echo 'int main(void) { return puts(getenv("ROLLCALL_PINS") ? "bound" : "unbound") < 0; }' > p.c
+    set -- -include stdio.h -include stdlib.h p.c
+    where=-Wl,-rpath,$(dirname "$(clang -print-file-name=libclang_rt.asan-$(uname -m).so)")
+    gcc -o plain "$@"
+    gcc -fsanitize=address -o gcc-library "$@"
+    clang -fsanitize=address -shared-libasan "$where" -o clang-library "$@"
+    gcc -fsanitize=address -static-libasan -o gcc-static "$@"
+    clang -fsanitize=address -o clang-static "$@"
+    gcc -fsanitize=thread -o gcc-thread "$@"
+    gcc -fsanitize=leak -o gcc-leak "$@"
+    gcc -fsanitize=undefined -o gcc-undefined "$@"
+    clang -fsanitize=memory -o clang-memory "$@"
+    printf '#!%s/gcc-library\n' "$dir" > script
+    printf '#!/usr/bin/env -S gcc-library -x\n' > by-env
+    chmod +x script by-env
+    agent=("${agent_0[@]}" SLURM_PROCID=1 SLURM_NODEID=1 SLURM_GTIDS=1 SLURM_CPUS_ON_NODE="$count" PATH="$dir:$PATH")
+    runs()
+    {
+        run -0 --separate-stderr with "${agent[@]}" "$rollcall" exec -v --ddp=launcher,nproc=2 -- "$@"
+        echo "$*: $output, $stderr"
+    }
+    for program in plain gcc-static clang-static gcc-thread gcc-leak gcc-undefined clang-memory; do
+        runs "./$program"
+        [ "$output" = bound ]
+    done
+    for program in ./gcc-library ./clang-library gcc-library ./script ./by-env 'env A=1 gcc-library' "nice -n 1 ./clang-library"; do
+        runs $program
+        [ "$output" = unbound ]
+        [[ $stderr == *"note RC911: workers are not bound to cores: $why"* ]]
+    done
+    run -0 --separate-stderr with "${agent[@]}" "$rollcall" exec -v --ddp=launcher,lookup=numeric -- ./gcc-library
+    [[ $stderr == *"warning RC505: lookup=numeric was asked for, but $why; "* ]]
+    # a shell starts it
+    agent+=(ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0)
+    runs sh -c './gcc-library; true'
+    [ "$output" = bound ]
+    # the user has put the runtime first
+    agent+=(LD_PRELOAD="$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0)
+    run -0 --separate-stderr with "${agent[@]}" "$rollcall" exec --ddp=launcher,nproc=2 -- ./gcc-library
+    [ "$output" = bound ]
+}
+
 @test "a task that rollcall has set already is not bound once more" {
     fake 'node'
     run -0 one 0 "${given[@]}" ROLLCALL_SCOPE=slurm:42.7/2/worker/29500 -- "$rollcall" exec -- "${masks[@]}"

@@ -2,6 +2,7 @@
 """The cores of a node's tasks: who asks rollcall-map what, and what each task does with the answer."""
 
 import os
+import subprocess
 
 import pytest
 
@@ -286,7 +287,7 @@ def test_a_launchers_task_gets_the_library_that_binds_its_workers(bound):
         assert not any("LD_PRELOAD" in t.env for t in bound.step(step, [options], env=GIVEN).all_tasks)
 
 
-def test_workers_stay_unbound_where_the_library_is_of_no_use(bound):
+def test_workers_stay_unbound_where_the_library_is_of_no_use(bound, tmp_path):
     step = Step([[0]])
 
     def unbound(options, *command):
@@ -298,6 +299,10 @@ def test_workers_stay_unbound_where_the_library_is_of_no_use(bound):
 
     line = "rollcall: note RC911: workers are not bound to cores: a container (apptainer) does not see librollcall-pins.so"
     assert unbound("launcher,nproc=2", "apptainer", "exec", "x.sif", "torchrun", "t.py") == line
+    program = tmp_path / "asan"
+    subprocess.run(["gcc", "-fsanitize=address", "-x", "c", "-o", program, "-"], input=b"int main(void) { return 0; }", check=True)
+    assert unbound("launcher,nproc=2", str(program)).endswith(
+        "workers are not bound to cores: the program needs AddressSanitizer's runtime before all other libraries")
     os.remove(bound.library)
     assert unbound("launcher,nproc=2,bind=cores", "python", "t.py") == (
         "rollcall: warning RC912: bind=cores was asked for, but librollcall-pins.so is not where it was installed to, or "
