@@ -184,6 +184,9 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
     if (result->status != RC_RESOLVED || !cli_meet(&context, result, &speaks))
         return refuse_task(result, a->debug);
     cli_bind_task(&context, result);
+    /* the other tasks of the node have the same */
+    if (result->facts.field[RC_LOCAL_RANK].value == 0)
+        cli_say_interfaces(result);
     rc_forgotten_say(&context, result);
     if (apply_plan(&result->plan) < 0) {
         rc_say(&result->messages, RC503, "the environment cannot be changed: %s", strerror(errno));

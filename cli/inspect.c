@@ -41,6 +41,16 @@ void cli_resolve(struct rc_context *context, struct rc_here_storage *here, struc
     rc_here_resolve(context, here, result);
 }
 
+void cli_say_interfaces(struct rc_result *result)
+{
+    char text[2048];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const char *why = rc_lookup_interfaces(result, &arena);
+
+    if (why)
+        rc_say(&result->messages, RC425, "%s", why);
+}
+
 void cli_say_crowded(const struct rc_context *context, struct rc_result *result)
 {
     char text[256];
@@ -69,6 +79,7 @@ static void resolve_process(struct inspection *inspection, const char *const *ar
         if (rc_lookup_is_needed(&inspection->result))
             rc_lookup_settle(context, &inspection->result, "nothing would be set");
         cli_say_crowded(context, &inspection->result);
+        cli_say_interfaces(&inspection->result);
     } else {
         context->here = &inspection->input.here;
         rc_resolve(context, &inspection->result);

@@ -30,6 +30,9 @@ struct inspection {
  * two cannot be read, -1 with an error in said. */
 int cli_read_options(struct said *said, const char *ddp, const char *const *env, struct rc_options *options);
 
+/* Add RC425 if a variable names an interface that this node does not have. */
+void cli_say_interfaces(struct rc_result *result);
+
 /* Add RC916 if the workers share too few cores. */
 void cli_say_crowded(const struct rc_context *context, struct rc_result *result);
 

@@ -129,6 +129,10 @@ const struct rc_spank_step *rc_spank_step(void);
 /* True for the first task of this node that calls it, false for all others. */
 bool rc_spank_step_speaks(spank_t spank);
 
+/* Print a warning of this node at once: the task of RANK 0, which prints warnings, may be on another node. srun's
+ * server prints it once for all nodes that send the same; without a server this task does. */
+void rc_spank_step_report(const struct rc_env *env, enum rc_message_id id, const char *text);
+
 /* What rc_lookup_ask says for result->master: asked by the first task of this
  * node, which the others wait for, because it may ask the site's DNS. Until the next call. */
 const struct rc_lookup *rc_spank_step_lookup(const struct rc_result *result);

@@ -263,7 +263,12 @@ bool rc_spank_step_speaks(spank_t spank)
     return spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS && local == 0;
 }
 
-/* Said at once: the task of RANK 0, which says warnings, may be on another node. */
+void rc_spank_step_report(const struct rc_env *env, enum rc_message_id id, const char *text)
+{
+    if (rc_session_report(env, id, text) < 0)
+        rc_spank_say(RC_LEVEL_WARNING, id, text);
+}
+
 static void say_lookup(const struct rc_result *found, const struct rc_lookup *lookup)
 {
     char text[RC_LOOKUP_SIZE];
@@ -272,8 +277,7 @@ static void say_lookup(const struct rc_result *found, const struct rc_lookup *lo
 
     rc_lookup_warn(&found->master, lookup, &messages);
     for (unsigned i = 0; i < messages.count; i++)
-        if (rc_session_report(&found->env, messages.list[i].id, messages.list[i].text) < 0)
-            rc_spank_say(RC_LEVEL_WARNING, messages.list[i].id, messages.list[i].text);
+        rc_spank_step_report(&found->env, messages.list[i].id, messages.list[i].text);
 }
 
 static const struct rc_lookup *look_up(const struct rc_result *found, char *answer)

@@ -310,6 +310,17 @@ static void say_short(spank_t spank, const struct rc_context *context, const str
         rc_spank_say(RC_LEVEL_WARNING, RC916, why);
 }
 
+/* Print for this node that a variable names an interface that it does not have. */
+static void report_interfaces(const struct rc_result *result)
+{
+    char text[TEXT_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const char *why = result->facts.field[RC_LOCAL_RANK].value == 0 ? rc_lookup_interfaces(result, &arena) : NULL;
+
+    if (why)
+        rc_spank_step_report(&result->env, RC425, why);
+}
+
 void rc_spank_task_begin(spank_t spank)
 {
     const struct rc_spank_step *step = rc_spank_step();
@@ -329,6 +340,7 @@ void rc_spank_task_begin(spank_t spank)
         give_up(&task, &task.result->messages);
     if (!rc_spank_bind(spank, &task.context, task.result))
         say_short(spank, &task.context, task.result);
+    report_interfaces(task.result);
     report_warnings(task.result);
     if (!apply_plan(&task))
         give_up(&task, &task.result->messages);

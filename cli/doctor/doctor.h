@@ -143,8 +143,3 @@ void doctor_network(struct findings *findings, const struct rc_result *result);
 /* Whether this node reaches the master port. Does nothing unless rollcall has set the port of a launch on several
  * nodes. Runs in one task a node. */
 void doctor_reachability(struct findings *findings, const struct rc_result *result);
-
-/* Whether a value of NCCL_SOCKET_IFNAME or NCCL_IB_HCA lets a name pass. It is a list of
- * prefixes; "=" in front makes them whole names, and "^" ("^=") excludes them. The ":port"
- * after a device's name is ignored. An empty filter lets all names pass. */
-bool doctor_filter_passes(struct rc_str filter, struct rc_str name);

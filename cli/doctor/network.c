@@ -7,35 +7,9 @@
 
 #include "doctor.h"
 #include "resolve/resolve.h"
+#include "system/ifnames.h"
 #include "system/net.h"
 #include "system/node.h"
-
-static bool element_is(struct rc_str element, struct rc_str name, bool exact)
-{
-    struct rc_str own = rc_str_split(element, ':', &(struct rc_str){ NULL, 0 });
-
-    if (own.n == 0 || own.n > name.n)
-        return false;
-    return rc_str_eq(own, (struct rc_str){ name.p, exact ? name.n : own.n });
-}
-
-bool doctor_filter_passes(struct rc_str filter, struct rc_str name)
-{
-    bool exclude = rc_str_starts(filter, "^");
-    bool exact;
-    bool listed = false;
-
-    if (exclude)
-        filter = (struct rc_str){ filter.p + 1, filter.n - 1 };
-    exact = rc_str_starts(filter, "=");
-    if (exact)
-        filter = (struct rc_str){ filter.p + 1, filter.n - 1 };
-    if (filter.n == 0)
-        return true;
-    for (struct rc_str rest = filter; rest.p && !listed;)
-        listed = element_is(rc_str_split(rest, ',', &rest), name, exact);
-    return listed != exclude;
-}
 
 /* Whether this node reaches the master port, which is held: nothing listens there before the program does. */
 
@@ -75,7 +49,7 @@ void doctor_reachability(struct findings *findings, const struct rc_result *resu
         probe_master(findings, where);
 }
 
-/* The kernel's IB_DEVICE_NAME_MAX; an interface's name has 15. */
+/* The kernel's IB_DEVICE_NAME_MAX. */
 enum { LIST = 512, DEVICE_NAME = 64, LEAST_LOCKED_MIB = 1024 };
 
 #define HCA_FOLDER "/sys/class/infiniband"
@@ -86,14 +60,6 @@ static void append_name(char list[LIST], const char *name)
     size_t used = strlen(list);
 
     snprintf(list + used, LIST - used, "%s%.*s", used ? ", " : "", (int)DEVICE_NAME, name);
-}
-
-static bool is_there(struct rc_str name, const struct rc_interface *list, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        if (rc_str_is(name, list[i].name))
-            return true;
-    return false;
 }
 
 /* Whether an interface has this address, or, without one, any but loopback. */
@@ -133,36 +99,6 @@ static void check_own_name(struct findings *findings, const struct rc_result *re
                             rc_netaddr_text(&addresses.list[0], text));
 }
 
-static void check_nccl_interfaces(struct findings *findings, const struct rc_interface *list, unsigned count,
-                                  const char *names)
-{
-    const char *filter = getenv("NCCL_SOCKET_IFNAME");
-    bool passes = !filter || !*filter;
-
-    for (unsigned i = 0; i < count && !passes; i++)
-        passes = doctor_filter_passes(rc_str(filter), rc_str(list[i].name));
-    if (!passes)
-        doctor_findings_add(findings, FINDING_D204, NULL, 0, NULL, "NCCL_SOCKET_IFNAME=%s matches none%s%s", filter,
-                            *names ? " of " : ": no interface has an address", names);
-}
-
-static void check_gloo_interfaces(struct findings *findings, const struct rc_interface *list, unsigned count,
-                                  const char *names)
-{
-    const char *value = getenv("GLOO_SOCKET_IFNAME");
-
-    for (struct rc_str rest = rc_str(value); rest.n;) {
-        struct rc_str name = rc_str_split(rest, ',', &rest);
-
-        if (!is_there(name, list, count)) {
-            doctor_findings_add(findings, FINDING_D205, NULL, 0, NULL,
-                                "GLOO_SOCKET_IFNAME=%s: there is no interface %.*s with an address%s%s", value,
-                                (int)name.n, name.p, *names ? ", but " : ", nor any other", names);
-            return;
-        }
-    }
-}
-
 static void check_infiniband(struct findings *findings)
 {
     const char *filter = getenv("NCCL_IB_HCA");
@@ -176,7 +112,7 @@ static void check_infiniband(struct findings *findings)
         if (entry->d_name[0] == '.')
             continue;
         append_name(names, entry->d_name);
-        passes = passes || doctor_filter_passes(rc_str(filter), rc_str(entry->d_name));
+        passes = passes || rc_ifnames_filter(rc_str(filter), rc_str(entry->d_name));
     }
     if (folder)
         closedir(folder);
@@ -195,15 +131,9 @@ void doctor_network(struct findings *findings, const struct rc_result *result)
 {
     static struct rc_interface list[RC_INTERFACES_MAX];
     unsigned count = rc_interfaces(list);
-    char names[LIST] = "";
 
-    for (unsigned i = 0; i < count; i++)
-        if (!is_there(rc_str(list[i].name), list, i))
-            append_name(names, list[i].name);
     /* outside of any launch this node may become one of several */
     if (spans_nodes(result) || (!result->launcher && has_address(list, count, NULL)))
         check_own_name(findings, result, list, count);
-    check_nccl_interfaces(findings, list, count, names);
-    check_gloo_interfaces(findings, list, count, names);
     check_infiniband(findings);
 }

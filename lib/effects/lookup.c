@@ -7,6 +7,7 @@
 
 #include "base/netaddr.h"
 #include "resolve/options.h"
+#include "system/ifnames.h"
 #include "system/net.h"
 #include "system/node.h"
 #include "system/port.h"
@@ -338,6 +339,24 @@ void rc_lookup_find(const struct rc_lookup_question *asked, struct rc_lookup *lo
     lookup->seconds = taken < SLOW_MS ? 0 : (uint32_t)(taken / 1000);
     if (lookup->state == RC_LOOKUP_FOUND)
         find_way(&s);
+}
+
+const char *rc_lookup_interfaces(const struct rc_result *result, struct rc_arena *arena)
+{
+    uint32_t nodes = result->facts.field[RC_NNODES].value;
+    struct rc_ifnames names = {
+        .family = rc_env_get(&result->env, "NCCL_SOCKET_FAMILY"),
+        .has_peers = nodes != RC_UNKNOWN && nodes > 1,
+    };
+
+    for (unsigned i = 0; i < RC_IFNAMES; i++)
+        names.value[i] = rc_env_find(&result->env, rc_ifnames_variable[i]);
+    for (const struct rc_plan_entry *entry = result->plan.entry; entry < result->plan.entry + result->plan.count;
+         entry++)
+        for (unsigned i = 0; i < RC_IFNAMES && entry->action != RC_KEEP; i++)
+            if (rc_str_eq(entry->name, rc_ifnames_variable[i]))
+                names.value[i] = RC_ABSENT;
+    return result->stamped ? NULL : rc_ifnames_check(&names, arena);
 }
 
 bool rc_lookup_is_elsewhere(const struct rc_result *result)

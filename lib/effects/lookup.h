@@ -98,5 +98,9 @@ bool rc_lookup_apply(struct rc_context *context, struct rc_result *result, const
 /* rc_lookup_find, rc_lookup_warn and rc_lookup_apply, where there is anything to look up. */
 bool rc_lookup_settle(struct rc_context *context, struct rc_result *result, const char *outcome);
 
+/* Return what is wrong if gloo, NCCL or tensorpipe finds no interface of this node by the variable that the user set.
+ * Else NULL. The text is in the arena. */
+const char *rc_lookup_interfaces(const struct rc_result *result, struct rc_arena *arena);
+
 /* Whether all addresses that MASTER_ADDR resolves to are surely other nodes'. */
 bool rc_lookup_is_elsewhere(const struct rc_result *result);

@@ -44,21 +44,22 @@ static uint8_t count_bits(const struct rc_netaddr *mask)
 }
 
 /* Returns false, with *interface not to be used, where the entry is no address that other nodes may know. */
-static bool keep_address(const struct ifaddrs *entry, struct rc_interface *interface)
+static bool keep_address(const struct ifaddrs *entry, bool all, struct rc_interface *interface)
 {
     struct rc_netaddr mask;
 
-    if (!netaddr_from_socket(entry->ifa_addr, &interface->address) || rc_netaddr_is_link_local(&interface->address) ||
-        !netaddr_from_socket(entry->ifa_netmask, &mask))
+    if (!netaddr_from_socket(entry->ifa_addr, &interface->address) ||
+        (!all && rc_netaddr_is_link_local(&interface->address)) || !netaddr_from_socket(entry->ifa_netmask, &mask))
         return false;
     /* an address may have a label of its own: "ib0:1" is of ib0 */
-    snprintf(interface->name, RC_INTERFACE_SIZE, "%.*s", (int)strcspn(entry->ifa_name, ":"), entry->ifa_name);
+    snprintf(interface->name, RC_INTERFACE_SIZE, "%.*s", (int)strcspn(entry->ifa_name, all ? "" : ":"),
+             entry->ifa_name);
     interface->is_up = (entry->ifa_flags & IFF_UP) && (entry->ifa_flags & IFF_RUNNING);
     interface->network = rc_network_around(&interface->address, count_bits(&mask));
     return true;
 }
 
-unsigned rc_interfaces(struct rc_interface list[RC_INTERFACES_MAX])
+static unsigned list_addresses(struct rc_interface list[RC_INTERFACES_MAX], bool with_all)
 {
     struct ifaddrs *all = NULL;
     unsigned count = 0;
@@ -67,9 +68,19 @@ unsigned rc_interfaces(struct rc_interface list[RC_INTERFACES_MAX])
     if (getifaddrs(&all) < 0)
         return 0;
     for (const struct ifaddrs *entry = all; entry && count < RC_INTERFACES_MAX; entry = entry->ifa_next)
-        count += keep_address(entry, &list[count]);
+        count += keep_address(entry, with_all, &list[count]);
     freeifaddrs(all);
     return count;
+}
+
+unsigned rc_interfaces(struct rc_interface list[RC_INTERFACES_MAX])
+{
+    return list_addresses(list, false);
+}
+
+unsigned rc_interfaces_all(struct rc_interface list[RC_INTERFACES_MAX])
+{
+    return list_addresses(list, true);
 }
 
 bool rc_source_towards(const struct rc_netaddr *address, struct rc_netaddr *source)

@@ -11,7 +11,7 @@
 /* A node has hundreds of them for its containers. */
 enum { RC_INTERFACES_MAX = 1024 };
 
-/* One address of an interface. Link-local addresses are left out. */
+/* One address of an interface. */
 struct rc_interface {
     char name[RC_INTERFACE_SIZE];
     bool is_up; /* and has a carrier */
@@ -19,8 +19,12 @@ struct rc_interface {
     struct rc_network network; /* around it */
 };
 
-/* Writes at most RC_INTERFACES_MAX entries; returns their number. */
+/* Writes at most RC_INTERFACES_MAX entries; returns their number. Leaves link-local addresses out. */
 unsigned rc_interfaces(struct rc_interface list[RC_INTERFACES_MAX]);
+
+/* The same with link-local addresses, and with a label for a name where an address has one: as other libraries see
+ * them. */
+unsigned rc_interfaces_all(struct rc_interface list[RC_INTERFACES_MAX]);
 
 /* Writes the name of the interface that has an address, or by which this node reaches it: the kernel's choice of a
  * route. Nothing is sent. False for loopback and where there is no route. */

@@ -10,12 +10,12 @@
 #    3  cores that srun does not take over, or that nobody asked for D510 D511 D304
 #    4  launchers in several tasks of a node, workers spawned twice D504 D503
 #    5  host -I, host -i and the name at loopback as master address D519 D202
-#    6  gloo's interface in NCCL's words                            D420 D205
+#    6  gloo's interface in NCCL's words                            D420 RC425
 #    7  the framework's devices are not the tasks of the node       D501 D507
 #    8  several ranks on one GPU                                    D412 RC902
 #    9  $SLURM_PROCID and $SLURM_NODEID expanded by the batch shell D515
 #   10  localhost as master address                                 D404
-#   11  an interface filter that matches nothing                    D204 D419
+#   11  an interface filter that matches nothing                    RC425 D419
 #   12  a node rank that is 0 on all nodes                          D512
 #   13  the whole node list, or the login node, as master address   D409 D410
 #   14  each process at a port of its own                           D406
@@ -315,15 +315,13 @@ LINES
 
 @test "filters that match nothing here" {
     fake_srun 22.05.8
-    around 'D204 -:0' NCCL_SOCKET_IFNAME=ib0,eno
-    [ "$(jq -r '.findings[0].what' json)" = 'NCCL_SOCKET_IFNAME=ib0,eno matches none: no interface has an address' ]
-    before='ip link add eth10 type veth peer name other && ip link add eth1 type veth peer name another &&
-        ip address add 192.0.2.2/24 dev lo && ip address add 198.51.100.1/24 dev eth10 &&
-        ip address add 203.0.113.1/24 dev eth1' around 'D204 -:0' NCCL_SOCKET_IFNAME=ib0
-    [ "$(jq -r '.findings[0].what' json)" = 'NCCL_SOCKET_IFNAME=ib0 matches none of lo, eth10, eth1' ]
-    around 'D205 -:0' GLOO_SOCKET_IFNAME=^lo
-    [[ $(jq -r '.findings[0].what' json) == *'there is no interface ^lo with an address, nor any other' ]]
-    around 'D205 -:0' GLOO_SOCKET_IFNAME=lo,ib0
+    around 'RC425 -:0' NCCL_SOCKET_IFNAME=ib0,eno
+    [[ $(jq -r '.findings[0].what' json) == "NCCL_SOCKET_IFNAME='ib0,eno': "*" has no such interface that is up and has an address; "* ]]
+    before='ip link set lo up && ip link add eth10 type veth peer name other && ip link add eth1 type veth peer name another &&
+        ip link set other up && ip link set eth10 up && ip address add 192.0.2.2/24 dev lo &&
+        ip address add 198.51.100.1/24 dev eth10 && ip address add 203.0.113.1/24 dev eth1' \
+        around 'RC425 -:0' NCCL_SOCKET_IFNAME=eth1 GLOO_SOCKET_IFNAME=lo,^eth
+    [[ $(jq -r '.findings[0].what' json) == "GLOO_SOCKET_IFNAME='lo,^eth': "*", but eth10"* ]]
     around 'D206 -:0' NCCL_IB_HCA==mlx5_77
     around '' NCCL_IB_HCA==mlx5_77 NCCL_IB_DISABLE=1
 }

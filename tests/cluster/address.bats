@@ -227,6 +227,50 @@ agrees()
     told 'n1-ib.cluster.test ib0 ^docker ib0'
 }
 
+# names_interface REGEX LINES: RC425 names that, in so many lines
+names_interface()
+{
+    succeeded || return 1
+    said "rollcall: warning RC425: $1"
+    [ "$(cat "$out" "$err" | grep -c RC425)" -eq "$2" ] || explain "not $2 lines RC425"
+}
+
+@test "interface: a name that no node has -> one line for the step, of show, and of exec one a node" {
+    local missing=(env GLOO_SOCKET_IFNAME=eth7 NCCL_SOCKET_IFNAME==eth7 TP_SOCKET_IFNAME=eth7)
+    local words="GLOO_SOCKET_IFNAME='eth7', NCCL_SOCKET_IFNAME='=eth7', TP_SOCKET_IFNAME='eth7': n[12] has no such interface that \
+is up and has an address, but eth0, ib0; .*type unset GLOO_SOCKET_IFNAME NCCL_SOCKET_IFNAME TP_SOCKET_IFNAME, "
+    attempt 30 "${missing[@]}" srun --ddp -N2 -n4 -c2 true
+    names_interface "$words" 2
+    said 'rollcall: warning RC425: the same on n[12](\.cluster\.test)?$'
+    attempt 30 "${missing[@]}" srun --ddp=exchange=off -N2 -n4 -c2 true
+    names_interface "$words" 2
+    attempt 30 "${missing[@]}" srun -N2 -n4 -c2 rollcall exec -- true
+    names_interface "$words" 2
+    attempt 30 "${missing[@]}" srun -N2 -n4 -c2 rollcall show
+    said "warning RC425: GLOO_SOCKET_IFNAME='eth7', "
+}
+
+@test "interface: a name that one node lacks, or that is down there -> a line that names the node" {
+    local away='[ "$SLURM_NODEID" = 0 ] || export GLOO_SOCKET_IFNAME=eth7; exec rollcall exec -- true'
+    attempt 30 srun -N2 -n4 -c2 sh -c "$away"
+    names_interface "GLOO_SOCKET_IFNAME='eth7': n2 has no such interface " 1
+    on n2 ip link set ib0 down
+    attempt 30 env GLOO_SOCKET_IFNAME=ib0 NCCL_SOCKET_IFNAME=ib srun --ddp -N2 -n4 -c2 true
+    on n2 ip link set ib0 up
+    names_interface "GLOO_SOCKET_IFNAME='ib0', NCCL_SOCKET_IFNAME='ib': n2 has no such interface .* but eth0; " 1
+}
+
+@test "interface: names that each node has, and those that rollcall sets -> no line" {
+    attempt 30 env GLOO_SOCKET_IFNAME=eth0,ib0 NCCL_SOCKET_IFNAME=^docker,lo TP_SOCKET_IFNAME=ib0 srun --ddp -N2 -n4 -c2 true
+    succeeded
+    unsaid RC425
+    attempt 30 srun --ddp=addr=ib0 -N2 -n4 -c2 rollcall exec -- true
+    succeeded
+    unsaid RC425
+    attempt 30 srun --ddp=addr=ib0 -N2 -n4 -c2 rollcall show
+    unsaid RC425
+}
+
 @test "a step in a step does not inherit the outer one's interface" {
     tells 'n1.cluster.test - - -' 30 srun --ddp=addr=-ib -N2 -n2 -c2 sh -c \
         "[ \$SLURM_PROCID = 1 ] || exec srun --ddp --overlap -N2 -n2 sh -c '$told'"

@@ -1,39 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The doctor's pure parts: NCCL's filters, texts in files, the order of findings. */
+/* The doctor's pure parts: texts in files, the order of findings. */
 #include "cli/doctor/doctor.h"
 #include "unit.h"
-
-static const struct {
-    const char *filter;
-    const char *name;
-    bool passes;
-    const char *why;
-} filters[] = {
-    { "", "eth0", true, "none" },
-    { "eth", "eth0", true, "a prefix" },
-    { "eth0", "eth", false, "a longer one" },
-    { "ib,eth", "eth1", true, "the second of a list" },
-    { "ib", "eth0", false, "none of the list" },
-    { "=eth0", "eth0", true, "the whole name" },
-    { "=eth", "eth0", false, "not the whole name" },
-    { "=eth,ib0", "ib0", true, "the whole of the second" },
-    { "^lo,docker", "docker0", false, "left out by prefix" },
-    { "^lo,docker", "eth0", true, "not left out" },
-    { "^=eth", "eth0", true, "another name is left out" },
-    { "^=eth0", "eth0", false, "this name is left out" },
-    { "mlx5_1:1", "mlx5_1", true, "with a port" },
-    { "mlx5_1", "mlx5_10", true, "as NCCL does: a prefix" },
-    { "=mlx5_1:1,mlx5_2:1", "mlx5_10", false, "whole names with ports" },
-    { ",", "eth0", false, "empty elements name nothing" },
-    { "^", "eth0", true, "nothing is left out" },
-};
-
-UNIT_TEST(test_filters, "filters of interfaces and devices")
-{
-    for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++)
-        if (doctor_filter_passes(rc_str(filters[i].filter), rc_str(filters[i].name)) != filters[i].passes)
-            fail_msg("%s and %s: %s", filters[i].filter, filters[i].name, filters[i].why);
-}
 
 static void write_file(const char *path, const char *text, size_t size)
 {
