@@ -21,8 +21,8 @@ setup()
 end()
 {
     trap : USR1 TERM
-    if [ "\$SLURM_PROCID" = 1 ]; then touch $shared/left.1; exit \${STATUS:-143}; fi
-    touch $shared/saving
+    if [ "\$SLURM_PROCID" = 1 ]; then : > $shared/left.1; exit \${STATUS:-143}; fi
+    : > $shared/saving
     until [ -e $shared/left.1 ]; do sleep 0.1; done
     sleep $save && echo SAVED
     exit 0
