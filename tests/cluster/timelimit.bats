@@ -21,6 +21,7 @@ end()
 {
     local until=$((SECONDS + SAVE))
     trap : USR1 TERM
+    printf '%(%T)T: rank %s has a signal\n' -1 "$SLURM_PROCID"
     [ "$SLURM_PROCID" = 0 ] || { : > "$DIR/left"; exit 3; }
     until [ -e "$DIR/left" ] && ((SECONDS > until)); do sleep 0.1; done
     echo SAVED
@@ -126,9 +127,9 @@ end_of_all()
 @test "time limit: reached, or --signal= before it -> the other task saves as without --ddp" {
     srun_job limit $saves -t 10
     batch_job batchlimit $saves -t 10 --wrap "srun \$DDP $shared/task"
-    batch_job signal $outlasts -t 1 --signal=USR1@60 --wrap "srun \$DDP $shared/task"
-    srun_job srunsignal $outlasts -t 1 --signal=USR1@60
-    batch_job script $outlasts -t 1 --signal=B:USR1@60 \
+    batch_job signal $outlasts -t 2 --signal=USR1@120 --wrap "srun \$DDP $shared/task"
+    srun_job srunsignal $outlasts -t 2 --signal=USR1@120
+    batch_job script $outlasts -t 2 --signal=B:USR1@120 \
         --wrap "trap 'kill -USR1 \$pid' USR1; srun \$DDP $shared/task & pid=\$!; wait \$pid; wait \$pid"
     ready limit
     login scontrol update "JobId=$id" EndTime=now
