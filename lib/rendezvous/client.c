@@ -16,9 +16,9 @@
 #include "base/text.h"
 #include "system/node.h"
 
-/* Some of a host's addresses may be unreachable, so each one gets a second only. A server
- * that refuses has ended, or is refusing for a moment because too many connect at once. */
-enum { EACH_MS = 1000, REFUSALS_MAX = 10, PAUSE_MS = 20, HOST_SIZE = 256 };
+/* A lost packet is sent again after 1 s, so longer is of no use. A server that refuses has ended, or is refusing for a
+ * moment because too many connect at once. */
+enum { ROUND_MS = 1000, REFUSALS_MAX = 10, PAUSE_MS = 20, HOST_SIZE = 256, TRIES_MAX = 2 * RC_CLIENT_HOSTS_MAX };
 
 struct attempt {
     int64_t deadline;
@@ -26,29 +26,66 @@ struct attempt {
     bool by_name; /* hosts that are names are tried, too */
 };
 
-static int connect_to(const struct addrinfo *address, int64_t deadline)
-{
-    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int64_t until = rc_milliseconds() + EACH_MS;
-    int error = 0;
-    socklen_t size = sizeof(error);
-    int rc;
+/* Connections to the addresses of one host. poll passes over those that have failed, whose descriptor is -1. */
+struct race {
+    struct pollfd tries[TRIES_MAX];
+    nfds_t count;
+    nfds_t pending;
+    bool refused;
+};
 
-    if (fd < 0)
-        return -errno;
-    rc = connect(fd, address->ai_addr, address->ai_addrlen) < 0 ? -errno : 0;
-    if (rc == -EINPROGRESS) {
-        rc = rc_wire_wait(fd, POLLOUT, until < deadline ? until : deadline);
-        if (rc == 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0)
-            rc = -error;
-    }
-    if (rc == 0)
-        return fd;
-    close(fd);
-    return rc;
+static void drop_try(struct race *race, nfds_t i, int error)
+{
+    if (race->tries[i].fd >= 0)
+        close(race->tries[i].fd);
+    race->tries[i].fd = -1;
+    race->pending--;
+    race->refused |= error == ECONNREFUSED;
 }
 
-static int try_host(struct rc_str host, uint16_t port, bool by_name, int64_t deadline)
+static void begin_try(struct race *race, const struct addrinfo *address)
+{
+    nfds_t i = race->count++;
+    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    race->tries[i] = (struct pollfd){ .fd = fd, .events = POLLOUT };
+    race->pending++;
+    if (fd < 0 || (connect(fd, address->ai_addr, address->ai_addrlen) < 0 && errno != EINPROGRESS))
+        drop_try(race, i, errno);
+}
+
+/* Wait until one of them is connected, all have failed, or the time has come. Return the descriptor, or -1. A deadline
+ * moves by the time for which this process was suspended. */
+static int await_winner(struct race *race, int milliseconds, int64_t *deadline)
+{
+    int64_t until = rc_milliseconds() + milliseconds;
+
+    while (race->pending > 0) {
+        int left = rc_milliseconds_left(until < *deadline ? until : *deadline);
+        int64_t before = rc_milliseconds();
+
+        poll(race->tries, race->count, left);
+        *deadline = rc_deadline_resume(*deadline, before, left);
+        for (nfds_t i = 0; i < race->count; i++) {
+            int error = 0;
+            socklen_t size = sizeof(error);
+            int fd = race->tries[i].fd;
+
+            if (fd < 0 || !race->tries[i].revents)
+                continue;
+            if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && !error) {
+                race->tries[i].fd = -1;
+                return fd;
+            }
+            drop_try(race, i, error);
+        }
+        if (rc_milliseconds() >= until || rc_milliseconds() >= *deadline)
+            break;
+    }
+    return -1;
+}
+
+static struct addrinfo *find_addresses(struct rc_str host, uint16_t port, bool by_name)
 {
     const struct addrinfo hints = {
         .ai_family = AF_UNSPEC,
@@ -58,18 +95,35 @@ static int try_host(struct rc_str host, uint16_t port, bool by_name, int64_t dea
     struct addrinfo *addresses;
     char name[HOST_SIZE];
     char service[8];
-    int fd = -EHOSTUNREACH;
 
     if (host.n == 0 || host.n >= sizeof(name))
-        return -EINVAL;
+        return NULL;
     memcpy(name, host.p, host.n);
     name[host.n] = '\0';
     snprintf(service, sizeof(service), "%u", (unsigned)port);
-    if (getaddrinfo(name, service, &hints, &addresses) != 0)
-        return -EHOSTUNREACH;
-    for (const struct addrinfo *a = addresses; a && fd < 0; a = a->ai_next)
-        fd = connect_to(a, deadline);
-    freeaddrinfo(addresses);
+    return getaddrinfo(name, service, &hints, &addresses) == 0 ? addresses : NULL;
+}
+
+/* One round, in the order of the hosts. */
+static int try_hosts(struct race *race, struct rc_str hosts, uint16_t port, bool by_name, int64_t *deadline)
+{
+    int fd = -1;
+
+    for (int i = 0; fd < 0 && hosts.p && i < RC_CLIENT_HOSTS_MAX; i++) {
+        struct addrinfo *addresses = find_addresses(rc_str_split(hosts, ' ', &hosts), port, by_name);
+
+        for (const struct addrinfo *a = addresses; a && fd < 0 && race->count < TRIES_MAX; a = a->ai_next) {
+            begin_try(race, a);
+            fd = await_winner(race, RC_CLIENT_STAGGER_MS, deadline);
+        }
+        if (addresses)
+            freeaddrinfo(addresses);
+    }
+    if (fd < 0)
+        fd = await_winner(race, ROUND_MS, deadline);
+    for (nfds_t i = 0; i < race->count; i++)
+        if (race->tries[i].fd >= 0)
+            close(race->tries[i].fd);
     return fd;
 }
 
@@ -77,19 +131,14 @@ static int reach_server(struct attempt *attempt, struct rc_str hosts, uint16_t p
 {
     /* the first round tries addresses alone: a name may take as long as the resolver does */
     for (bool by_name = false;; by_name = attempt->by_name) {
-        struct rc_str rest = hosts;
-        bool refused = false;
+        struct race race = { .count = 0 };
+        int fd = try_hosts(&race, hosts, port, by_name, &attempt->deadline);
 
-        for (int i = 0; rest.p && i < RC_CLIENT_HOSTS_MAX; i++) {
-            int fd = try_host(rc_str_split(rest, ' ', &rest), port, by_name, attempt->deadline);
-
-            if (fd >= 0)
-                return fd;
-            refused |= fd == -ECONNREFUSED;
-            if (rc_milliseconds() >= attempt->deadline)
-                return -ETIMEDOUT;
-        }
-        if (refused && ++attempt->refusals >= REFUSALS_MAX)
+        if (fd >= 0)
+            return fd;
+        if (rc_milliseconds() >= attempt->deadline)
+            return -ETIMEDOUT;
+        if (race.refused && ++attempt->refusals >= REFUSALS_MAX)
             return -ECONNREFUSED;
         poll(NULL, 0, PAUSE_MS);
     }
@@ -136,6 +185,8 @@ static int visit_server(const struct rc_endpoint *server, struct rc_str text, st
                         struct rc_reply *reply, struct rc_client_part *part)
 {
     const char *token = server->token.p;
+    int64_t before = rc_milliseconds();
+    int64_t reach = attempt->deadline - before;
     size_t size;
     char *message = rc_wire_pack(token, text, &size);
     int fd;
@@ -146,6 +197,8 @@ static int visit_server(const struct rc_endpoint *server, struct rc_str text, st
     fd = reach_server(attempt, server->hosts, server->port);
     if (fd >= 0 && part && part->begins && !part->heard)
         part->begins();
+    /* the server needs its time, also if this process was suspended before it sent anything */
+    deadline = rc_deadline_resume(deadline, before, reach);
     rc = fd < 0 ? fd : send_all(fd, message, size, deadline);
     if (part)
         part->heard |= rc == 0;

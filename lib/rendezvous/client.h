@@ -7,7 +7,9 @@
 
 /* One request to a rendezvous server, and its reply. */
 
-enum { RC_CLIENT_HOSTS_MAX = 8 };
+/* A connection to each of so many hosts is begun that much after the one before, and the first that is there is taken:
+ * seven that packets never reach cost 0.7 s. */
+enum { RC_CLIENT_HOSTS_MAX = 8, RC_CLIENT_STAGGER_MS = 100 };
 
 /* How long a client that was asked to come again stays away. It doubles each time, so that thousands of tasks that
  * wait for minutes do not keep the server busy. A node has to hear of the server's decision within a second or so. */
@@ -33,7 +35,7 @@ struct rc_client_part {
 };
 
 /* Sends a text and waits for the reply. Tries those of the server's first RC_CLIENT_HOSTS_MAX hosts that are addresses,
- * again and again for half of the time, but only for a moment where a host refuses.
+ * side by side, again and again for half of the time, but only for a moment if a host refuses.
  * Comes again where the server asks for that, as often as the time allows.
  * Returns 0 or -errno: -ETIMEDOUT when the deadline has passed, -ECONNREFUSED when the
  * server has ended, -EPROTO for a malformed reply. `part` may be NULL. Thread safe. */

@@ -294,6 +294,28 @@ PYTHON
     nothing_remains
 }
 
+# Packets to these addresses of n1 go to a card that nobody has. One second each is longer than the nodes wait for a
+# connection.
+@test "PMIx: seven addresses of rank 0's node that packets do not reach, before the one that they reach -> all meet" {
+    [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
+    local node
+    on n1 sh -c 'address=$(ip -4 -o addr show dev eth0 | awk "{ print \$4 }") && ip addr del "$address" dev eth0
+        for i in 1 2 3 4 5 6 7; do ip addr add "10.99.0.$i/32" dev eth0; done
+        ip addr add "$address" dev eth0'
+    for node in n2 n3; do
+        on $node sh -c 'ip route add 10.99.0.0/24 dev eth0
+            for i in 1 2 3 4 5 6 7; do ip neigh add "10.99.0.$i" lladdr 02:00:00:00:00:99 dev eth0 nud permanent; done'
+    done
+    step 60 --ddp=exchange=pmix,deadline=4 -N3 -n3
+    on n1 sh -c 'for i in 1 2 3 4 5 6 7; do ip addr del "10.99.0.$i/32" dev eth0; done'
+    for node in n2 n3; do
+        on $node sh -c 'ip route del 10.99.0.0/24; ip neigh flush dev eth0 nud permanent'
+    done
+    one_port 3
+    unsaid 'rollcall: '
+    nothing_remains
+}
+
 # begin SRUN-ARGUMENT...: a step whose tasks wait; $srun is srun's process id in the cluster, $pid the waiting one's here.
 begin()
 {

@@ -114,6 +114,24 @@ runs()
     nothing_remains
 }
 
+@test "scontrol suspend after the deadline, while a node has yet to call -> its tasks start when they are resumed" {
+    local id
+    rm -f "$shared/sleeping"
+    inject n3 <<< 'sleep 4711 & echo $! > '"$shared/sleeping"'; wait; exec $real "$@"'
+    started srun --ddp=deadline=1 -N3 -n6 sh -c 'echo "port $RANK $MASTER_PORT"'
+    until_there eval '[ "$(grep -c "^port [0-3] " "$out")" = 4 ] && [ -s "$shared/sleeping" ]'
+    id=$(login squeue --noheader -o %A)
+    login scontrol suspend "$id"
+    on n3 kill "$(cat "$shared/sleeping")"
+    # longer than all that waits on n3
+    sleep 18
+    login scontrol resume "$id"
+    ended
+    one_port 6
+    unsaid 'RC613'
+    nothing_remains
+}
+
 @test "standard error that nobody reads -> the nodes get their answer, and the tasks start" {
     inject n3 <<< 'exec sleep 600'
     cat > "$shared/full" << END

@@ -234,6 +234,33 @@ UNIT_TEST(check_gone, "a server that is gone")
     close(server.listener);
 }
 
+static void stop_once(void)
+{
+    raise(SIGSTOP);
+}
+
+/* The time for which a process is suspended is not the server's. */
+UNIT_TEST(check_suspended, "a client that is suspended for longer than its deadline once it is connected")
+{
+    struct rc_str message = packed(SERVER_TOKEN, RC_STR(ANSWER));
+    struct server server = staff((struct script){ .answers = &message, .clients = 1 });
+    const struct rc_endpoint endpoint = { RC_STR(SERVER_TOKEN), server.port, RC_STR("127.0.0.1") };
+    struct rc_client_part part = { .begins = stop_once };
+    struct rc_reply reply;
+    pid_t client = fork();
+    int status;
+
+    if (client == 0)
+        _exit(rc_client_request(&endpoint, RC_STR(ENTRY), SHORT, &reply, &part) != 0);
+    assert_int_equal(waitpid(client, &status, WUNTRACED), client);
+    assert_true(WIFSTOPPED(status));
+    usleep((SHORT + 1500) * 1000);
+    assert_int_equal(kill(client, SIGCONT), 0);
+    assert_int_equal(waitpid(client, &status, 0), client);
+    assert_int_equal(status, 0);
+    dismiss(&server, 0);
+}
+
 /* By one of its addresses it is to be reached. */
 UNIT_TEST(check_hosts, "several addresses")
 {
