@@ -145,7 +145,8 @@ bool rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *
     } else if (!shared || atomic_exchange(&shared->warned, 1) == 0) {
         /* said at once and on each node: the reason may be this node's alone */
         rc_pins_excuse(wish, false, why, &said);
-        rc_spank_say_all(&said, RC_LEVEL_WARNING);
+        for (unsigned i = 0; i < said.count; i++)
+            rc_spank_say_alike(&result->env, said.list[i].id, said.list[i].text);
     }
     return false;
 }

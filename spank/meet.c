@@ -14,6 +14,8 @@
 #include "system/node.h"
 #include "system/port.h"
 
+enum { NODES_SAY = 8, LINE_SIZE = 2048 };
+
 /* The first task of the node fills this in. */
 struct meeting_memory {
     struct rc_once met;
@@ -42,6 +44,24 @@ static bool is_first_task(spank_t spank, const struct rc_result *result)
     return rc_str_is(variable, "0");
 }
 
+/* RC611 of a node that cannot reach srun's server: nothing makes one line of those of thousands of nodes. Another line
+ * names them all (RC601, RC621). */
+static void say_some(const struct rc_result *result, const char *text)
+{
+    char line[LINE_SIZE];
+    struct rc_arena arena = { .base = line, .size = sizeof(line) };
+    uint32_t node, nodes;
+
+    if (!rc_parse_u32(rc_env_get(&result->env, "SLURM_NODEID"), RC_MAX_TASKS, &node) ||
+        !rc_parse_u32(rc_env_get(&result->env, "SLURM_STEP_NUM_NODES"), RC_MAX_TASKS, &nodes) || nodes <= NODES_SAY)
+        rc_spank_say(RC_LEVEL_WARNING, RC611, text);
+    else if (node < NODES_SAY)
+        rc_spank_say(RC_LEVEL_WARNING, RC611,
+                     rc_format(&arena, "%s; after %u nodes only slurmd's log has this line", text, NODES_SAY));
+    else
+        slurm_info("rollcall: warning RC611: %s", text);
+}
+
 /* Where the node has no entry, srun's server is to know that the plugin runs here: it expects a call of each
  * node (RC621). */
 static void greet_server(const struct rc_result *result)
@@ -60,9 +80,9 @@ static void greet_server(const struct rc_result *result)
     rc = rc_session_greet(&endpoint, &result->env);
     rc_spank_outside_leave();
     if (rc < 0)
-        rc_spank_say(RC_LEVEL_WARNING, RC611,
-                     rc_format(&arena, "%pS could not tell srun that it has rollcall: %s; RC621 does not hold for it",
-                               &node, strerror(-rc)));
+        say_some(result,
+                 rc_format(&arena, "%pS could not tell srun that it has rollcall: %s; RC621 does not hold for it",
+                           &node, strerror(-rc)));
 }
 
 void rc_spank_meet_not(spank_t spank, const struct rc_result *result)
@@ -184,20 +204,33 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
     return asks_order || !failed;
 }
 
+/* What helps after RC611. */
+static const char *advise(const struct rc_options *options, const struct rc_outcome *outcome)
+{
+    if (rc_str_starts(rc_str(outcome->why), RC_EXCHANGE))
+        return "repair rollcall on that node, or say exchange=off";
+    if (options->exchange == RC_EXCHANGE_PMIX)
+        return "try exchange=srun, or say exchange=off";
+    if (shared->transport == RC_TRANSPORT_PMIX)
+        return "say exchange=off";
+    return "try srun --mpi=pmix --ddp=exchange=pmix, or say exchange=off";
+}
+
 /* RANK 0's task reports its messages. Of another node its first task says what only that node knows. */
-static void warn_user(struct rc_result *result, const struct rc_rank0 *hooks)
+static void warn_user(const struct rc_options *options, struct rc_result *result, const struct rc_rank0 *hooks)
 {
     struct rc_str node = hooks->node.n ? hooks->node : RC_STR("this node");
     const char *text = rc_format(
         &result->arena,
         "the nodes could not speak to each other: %s; the job goes on; %pS computes MASTER_PORT, and its tasks are not "
-        "checked; try exchange=pmix or exchange=srun, or say exchange=off",
-        shared->outcome.why, &node);
+        "checked; %s",
+        shared->outcome.why, &node, advise(options, &shared->outcome));
 
     if (rc_spank_is_first(&result->env))
         rc_message_add(&result->messages, RC611, text);
-    else if (part == SPEAKS && shared->transport != RC_TRANSPORT_NONE)
-        rc_spank_say(RC_LEVEL_WARNING, RC611, text);
+    else if (part == SPEAKS && shared->transport != RC_TRANSPORT_NONE &&
+             rc_session_report(&result->env, RC611, text) < 0)
+        say_some(result, text);
 }
 
 /* Plans once more with the answer of the exchange. Gives a port back that the other
@@ -210,7 +243,7 @@ static bool resolve_again(spank_t spank, struct rc_context *context, struct rc_r
     if (!rc_session_settle(&shared->outcome, hooks, context, result, held))
         return false;
     if (shared->outcome.how == RC_MISSED)
-        warn_user(result, hooks);
+        warn_user(&context->options, result, hooks);
     return true;
 }
 

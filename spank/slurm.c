@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rendezvous/session.h"
 #include "system/node.h"
 
 const char *const *rc_spank_environment(spank_t spank)
@@ -53,6 +54,12 @@ void rc_spank_say(enum rc_level level, enum rc_message_id id, const char *text)
     struct rc_str whole = rc_str(rc_message_line(&arena, level, id, text));
 
     slurm_spank_log("%.*s", (int)whole.n - 1, whole.p);
+}
+
+void rc_spank_say_alike(const struct rc_env *env, enum rc_message_id id, const char *text)
+{
+    if (rc_session_report(env, id, text) < 0)
+        rc_spank_say(rc_message_entry(id)->level, id, text);
 }
 
 void rc_spank_say_all(const struct rc_messages *messages, enum rc_level least)

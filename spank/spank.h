@@ -29,6 +29,10 @@ bool rc_spank_is_first(const struct rc_env *env);
  * through srun's own channels (--label, --error, --output). */
 void rc_spank_say(enum rc_level level, enum rc_message_id id, const char *text);
 
+/* A line that many nodes may have, of a task with this environment: srun's server prints it once for all of them; if it
+ * cannot be reached, so does the task. */
+void rc_spank_say_alike(const struct rc_env *env, enum rc_message_id id, const char *text);
+
 /* Prints the messages of this level or worse. */
 void rc_spank_say_all(const struct rc_messages *messages, enum rc_level least);
 
@@ -128,10 +132,6 @@ const struct rc_spank_step *rc_spank_step(void);
 
 /* True for the first task of this node that calls it, false for all others. */
 bool rc_spank_step_speaks(spank_t spank);
-
-/* Print a warning of this node at once: the task of RANK 0, which prints warnings, may be on another node. srun's
- * server prints it once for all nodes that send the same; without a server this task does. */
-void rc_spank_step_report(const struct rc_env *env, enum rc_message_id id, const char *text);
 
 /* What rc_lookup_ask says for result->master: asked by the first task of this
  * node, which the others wait for, because it may ask the site's DNS. Until the next call. */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "node.h"
-#include "rendezvous/session.h"
 #include "rendezvous/wire.h"
 #include "resolve/command.h"
 #include "system/node.h"
@@ -263,12 +262,6 @@ bool rc_spank_step_speaks(spank_t spank)
     return spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS && local == 0;
 }
 
-void rc_spank_step_report(const struct rc_env *env, enum rc_message_id id, const char *text)
-{
-    if (rc_session_report(env, id, text) < 0)
-        rc_spank_say(RC_LEVEL_WARNING, id, text);
-}
-
 static void say_lookup(const struct rc_result *found, const struct rc_lookup *lookup)
 {
     char text[RC_LOOKUP_SIZE];
@@ -277,7 +270,7 @@ static void say_lookup(const struct rc_result *found, const struct rc_lookup *lo
 
     rc_lookup_warn(&found->master, lookup, &messages);
     for (unsigned i = 0; i < messages.count; i++)
-        rc_spank_step_report(&found->env, messages.list[i].id, messages.list[i].text);
+        rc_spank_say_alike(&found->env, messages.list[i].id, messages.list[i].text);
 }
 
 static const struct rc_lookup *look_up(const struct rc_result *found, char *answer)

@@ -96,8 +96,10 @@ static bool report_error(spank_t spank, const struct rc_messages *messages)
         return false;
     if (!error) /* the message did not fit into the list */
         rc_spank_say(RC_LEVEL_ERROR, RC502, "the environment is too large to be read; nothing is set");
-    else
+    else if (everywhere)
         rc_spank_say(RC_LEVEL_ERROR, error->id, error->text);
+    else
+        rc_spank_say_alike(&rc_spank_result()->env, error->id, error->text);
     return true;
 }
 
@@ -117,7 +119,9 @@ static void report_warnings(const struct rc_result *result)
 
         if (entry->level == RC_LEVEL_ERROR)
             continue;
-        if (debug || entry->level == RC_LEVEL_WARNING)
+        if (entry->said == RC_SAID_PER_NODE && entry->level == RC_LEVEL_WARNING)
+            rc_spank_say_alike(&result->env, id, result->messages.list[i].text);
+        else if (debug || entry->level == RC_LEVEL_WARNING)
             rc_spank_say(entry->level, id, result->messages.list[i].text);
     }
     if (debug)
@@ -305,7 +309,7 @@ static void say_short(spank_t spank, const struct rc_context *context, const str
         bound.each = UINT32_MAX;
     why = rc_binding_short(result, &bound, &arena);
     if (why)
-        rc_spank_say(RC_LEVEL_WARNING, RC915, why);
+        rc_spank_say_alike(&result->env, RC915, why);
     else if (step->first_node && (why = rc_binding_crowded(context, result, &arena)))
         rc_spank_say(RC_LEVEL_WARNING, RC916, why);
 }
@@ -318,7 +322,7 @@ static void report_interfaces(const struct rc_result *result)
     const char *why = result->facts.field[RC_LOCAL_RANK].value == 0 ? rc_lookup_interfaces(result, &arena) : NULL;
 
     if (why)
-        rc_spank_step_report(&result->env, RC425, why);
+        rc_spank_say_alike(&result->env, RC425, why);
 }
 
 void rc_spank_task_begin(spank_t spank)

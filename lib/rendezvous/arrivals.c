@@ -284,10 +284,7 @@ const char *rc_callers_say(struct rc_callers *callers, int64_t now, enum rc_mess
     if (callers->count < callers->nodes && now >= rc_callers_due(callers)) {
         rc_callers_name(callers);
         *id = RC621;
-        return rc_format(arena,
-                         "nothing from %s %llu s after Slurm started all tasks; another plugin works there before "
-                         "rollcall (pyxis, say), nothing gets through, or slurmd there has no rollcall (see its log) "
-                         "and tasks run without ranks",
+        return rc_format(arena, "nothing from %s %llu s after Slurm started all tasks; " RC_NO_CALL_STARTED,
                          name_silent(callers, &namer), (unsigned long long)(now - callers->started + 500) / 1000);
     }
     if (callers->count < callers->nodes || !callers->awaited)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/pairs.h"
+#include "launcher/hosts.h"
 #include "roll/names.h"
 
 /* Nodes come to the same finding within moments. The first one is named at once, the others together. */
@@ -33,34 +34,69 @@ const char *rc_report_write(enum rc_message_id id, uint32_t node, const char *te
     return rc_pairs_write(&form, &report, arena);
 }
 
-/* The group of findings that differ only in numbers, or a free one; NULL: all are taken. */
-static struct rc_reports_group *find_group(struct rc_reports *reports, const struct report *report)
+/* The text without the name of the node that has sent it. */
+static struct rc_str drop_host(struct rc_str text, const struct rc_callers *callers, uint32_t node, char *room)
+{
+    char host[RC_HOST_MAX + 1];
+    size_t used = 0;
+    size_t n;
+
+    if (!callers->hosts.p || !rc_hostlist_nth(callers->hosts, node, host))
+        return text;
+    n = strlen(host);
+    while (text.n > 0) {
+        if (rc_str_starts(text, host)) {
+            text = (struct rc_str){ text.p + n, text.n - n };
+            continue;
+        }
+        room[used++] = *text.p++;
+        text.n--;
+    }
+    return (struct rc_str){ room, used };
+}
+
+static bool are_alike(const struct rc_reports_group *group, const struct report *report,
+                      const struct rc_callers *callers)
+{
+    char room[2][RC_REPORT_SIZE + 1];
+    struct rc_str text = rc_str(group->text);
+
+    return group->id == report->id && (rc_failures_are_alike(text, report->text) ||
+                                       rc_failures_are_alike(drop_host(text, callers, group->node, room[0]),
+                                                             drop_host(report->text, callers, report->node, room[1])));
+}
+
+/* The group of findings that differ only in numbers and hosts, or a free one; NULL: all are taken. */
+static struct rc_reports_group *find_group(struct rc_reports *reports, const struct report *report,
+                                           const struct rc_callers *callers)
 {
     for (size_t i = 0; i < RC_REPORT_GROUPS; i++) {
         struct rc_reports_group *group = &reports->group[i];
 
-        if (!group->others || (group->id == report->id && rc_failures_are_alike(rc_str(group->text), report->text)))
+        if (!group->others || are_alike(group, report, callers))
             return group;
     }
     return NULL;
 }
 
-bool rc_reports_take(struct rc_reports *reports, struct rc_str text, uint32_t nodes, int64_t now)
+bool rc_reports_take(struct rc_reports *reports, struct rc_str text, struct rc_callers *callers, int64_t now)
 {
     struct report report = { .id = RC_UNKNOWN, .node = RC_UNKNOWN };
     struct rc_reports_group *group;
 
-    if (!rc_pairs_read(text, '\n', &form, &report) || report.id == RC_UNKNOWN || report.node >= nodes ||
-        !(group = find_group(reports, &report)))
+    if (!rc_pairs_read(text, '\n', &form, &report) || report.id == RC_UNKNOWN || report.node >= callers->nodes ||
+        !(group = find_group(reports, &report, callers)))
         return false;
+    rc_callers_take(callers, text, now);
     if (!group->others) {
         struct rc_arena room = { .base = group->text, .size = sizeof(group->text) };
 
-        if (!(group->others = calloc(nodes + 1, sizeof(*group->others))))
+        if (!(group->others = calloc(callers->nodes + 1, sizeof(*group->others))))
             return false;
-        memset(group->others, true, nodes);
+        memset(group->others, true, callers->nodes);
         rc_copy(&room, report.text);
         group->id = report.id;
+        group->node = report.node;
         return true;
     }
     if (!group->more)

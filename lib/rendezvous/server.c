@@ -85,9 +85,9 @@ void rc_server_watch(struct rc_server *server, const struct rc_server_settings *
         rc_callers_expect(&server->callers, settings->hosts, settings->nodes, silence, rc_milliseconds());
 }
 
-bool rc_server_name(struct rc_server *server)
+struct rc_callers *rc_server_callers(struct rc_server *server)
 {
-    return rc_callers_name(&server->callers);
+    return &server->callers;
 }
 
 /* The arrays grow whenever they have a power of two. */
@@ -235,7 +235,7 @@ static bool take_word(struct rc_server *server, struct rc_str text)
     if (rc_str_starts(text, RC_SERVER_RAISED))
         taken = rc_failures_take(&server->failures, text, now);
     else if (rc_str_starts(text, RC_SERVER_REPORTED))
-        taken = rc_reports_take(&server->reports, text, server->callers.nodes, now);
+        taken = rc_reports_take(&server->reports, text, &server->callers, now);
     else
         taken = rc_arrivals_take(&server->arrivals, text, server->count ? server->rolls[0].world : 0, now);
     speak(server);

@@ -33,8 +33,8 @@ typedef void rc_server_say(enum rc_message_id id, const char *text);
 void rc_server_watch(struct rc_server *server, const struct rc_server_settings *settings, uint32_t silence,
                      rc_server_say *say);
 
-/* Call it before the nodes that are missing are named (RC601). True where they have been named already. */
-bool rc_server_name(struct rc_server *server);
+/* Which nodes have called (below). */
+struct rc_callers *rc_server_callers(struct rc_server *server);
 
 /* Makes an answer of the entries; `complete` says whether those of all nodes are there. Returns its text. */
 typedef struct rc_str rc_server_decide(void *more, const struct rc_roll *rolls, size_t count, bool complete);
@@ -152,7 +152,7 @@ void rc_callers_start(struct rc_callers *callers, int64_t now);
 /* Takes an entry or a greeting, of any release: its line node=. */
 void rc_callers_take(struct rc_callers *callers, struct rc_str text, int64_t now);
 
-/* Call it before the missing nodes are named elsewhere. True where they have been named already. */
+/* Call it before the missing nodes are named elsewhere (RC601). True where they have been named already. */
 bool rc_callers_name(struct rc_callers *callers);
 
 /* When rc_callers_say has to be called even if no node calls until then; INT64_MAX: never. */
@@ -170,12 +170,14 @@ void rc_callers_free(struct rc_callers *callers);
  *
  *   reported=1\nid=NUMBER\nnode=3\ntext=n4 resolves ...\n
  *
- * Of those that differ only in numbers the first one is printed at once, and then the names of the other nodes. */
+ * Of those that differ only in numbers and the node's name the first one is printed at once, and then the names of the
+ * other nodes. */
 
 enum { RC_REPORT_SIZE = 1024, RC_REPORT_GROUPS = 8 };
 
 struct rc_reports_group {
     uint32_t id;
+    uint32_t node; /* the first one that has sent it */
     char text[RC_REPORT_SIZE + 1];
     bool *others; /* one for each node: false for those that the next line names; NULL: the group is free */
     uint32_t more;
@@ -191,8 +193,8 @@ struct rc_reports {
 const char *rc_report_write(enum rc_message_id id, uint32_t node, const char *text, struct rc_arena *arena);
 
 /* Takes a text that begins with RC_SERVER_REPORTED. False, with nothing changed, for a malformed one, one of more than
- * so many groups, and without memory: the node prints it then. */
-bool rc_reports_take(struct rc_reports *reports, struct rc_str text, uint32_t nodes, int64_t now);
+ * so many groups, and without memory: the node prints it then. The node has called (above). */
+bool rc_reports_take(struct rc_reports *reports, struct rc_str text, struct rc_callers *callers, int64_t now);
 
 int64_t rc_reports_due(const struct rc_reports *reports);
 

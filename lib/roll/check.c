@@ -288,7 +288,7 @@ static void check_all(struct rc_checking *check, const struct rc_roll_known *kno
     check_scopes(check);
     world = compare_numbers(check, offsetof(struct rc_roll, world), "the number of tasks is");
     nodes = compare_numbers(check, offsetof(struct rc_roll, nodes), "the number of nodes is");
-    rc_check_ranks(check, world, nodes, known->deadline);
+    rc_check_ranks(check, world, nodes, known);
     compare_texts(check, offsetof(struct rc_roll, addr), RC604, "MASTER_ADDR is",
                   "all tasks need the address of rank 0's node; unset it where a script exports it");
     compare_texts(check, offsetof(struct rc_roll, mode), RC605, "the mode is",

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/message.h"
+#include "roll/check.h"
 #include "roll/names.h"
 #include "roll/roll.h"
 
@@ -48,7 +49,7 @@ void rc_checking_blame_odd(struct rc_checking *check, const struct rc_member *me
 void rc_checking_blame_dead(struct rc_checking *check, const struct rc_roll *roll);
 
 /* checkranks.c: RC601, RC602, RC603, RC614. `world` tasks on `nodes` nodes. */
-void rc_check_ranks(struct rc_checking *check, uint32_t world, uint32_t nodes, uint32_t deadline);
+void rc_check_ranks(struct rc_checking *check, uint32_t world, uint32_t nodes, const struct rc_roll_known *known);
 
 /* checkaddr.c: RC423. All nodes are going to take this address. */
 void rc_check_address(struct rc_checking *check, const struct rc_str *address);

@@ -182,14 +182,14 @@ static void blame_silent_hosts(struct rc_checking *check, struct rc_str hosts, c
 }
 
 /* Fewer entries than nodes. */
-static void add_silent(struct rc_checking *check, const struct coverage *coverage, uint32_t nodes, uint32_t deadline)
+static void add_silent(struct rc_checking *check, const struct coverage *coverage, uint32_t nodes,
+                       const struct rc_roll_known *known)
 {
     struct rc_namer *namer = &check->namer;
     uint64_t ranks;
     size_t ranges = find_silent(check, nodes, namer->range, &ranks);
     struct rc_str hosts = find_hosts(check, nodes);
     bool *is_there = find_present(check, hosts, nodes);
-    bool is_slurm = check->all > 0 && rc_str_is(check->rolls[0].launcher, "slurm");
     const char *tasks = "";
     const char *within = "";
     const char *who;
@@ -203,19 +203,21 @@ static void add_silent(struct rc_checking *check, const struct coverage *coverag
         who = rc_format(&namer->text, "%u of %u nodes", nodes - (uint32_t)check->all, nodes);
     else if (coverage->gaps > 0 && check->count == check->all)
         tasks = rc_format(&namer->text, " (%s)", rc_name_ranges(namer, "task", coverage->gap, coverage->gaps));
-    if (deadline)
-        within = rc_format(&namer->text, " within the deadline of %u s", deadline);
+    if (known->deadline)
+        within = rc_format(&namer->text, " within the deadline of %u s", known->deadline);
     rc_checking_add(check, RC601, "nothing from %s%s%s; %s; deadline=SECONDS waits longer", who, tasks, within,
-                    is_slurm ? RC_NO_CALL : "see what keeps them from starting, or from reaching the node of rank 0");
+                    known->silence ? known->silence
+                                   : "see what keeps them from starting, or from reaching the node of rank 0");
     if (is_there)
         blame_silent_hosts(check, hosts, is_there, nodes);
     free(is_there);
 }
 
-static void check_missing(struct rc_checking *check, const struct coverage *ranks, uint32_t nodes, uint32_t deadline)
+static void check_missing(struct rc_checking *check, const struct coverage *ranks, uint32_t nodes,
+                          const struct rc_roll_known *known)
 {
     if (check->all < nodes) {
-        add_silent(check, ranks, nodes, deadline);
+        add_silent(check, ranks, nodes, known);
     } else if (ranks->gaps > 0 && ranks->twices == 0 && check->count == check->all) {
         bool one = ranks->gaps == 1 && ranks->gap->first == ranks->gap->last;
 
@@ -250,7 +252,7 @@ static void check_node_ranks(struct rc_checking *check)
     }
 }
 
-void rc_check_ranks(struct rc_checking *check, uint32_t world, uint32_t nodes, uint32_t deadline)
+void rc_check_ranks(struct rc_checking *check, uint32_t world, uint32_t nodes, const struct rc_roll_known *known)
 {
     struct coverage ranks;
 
@@ -259,5 +261,5 @@ void rc_check_ranks(struct rc_checking *check, uint32_t world, uint32_t nodes, u
     if (ranks.twices == 0)
         check_node_ranks(check);
     check_repeated(check, &ranks);
-    check_missing(check, &ranks, nodes, deadline);
+    check_missing(check, &ranks, nodes, known);
 }

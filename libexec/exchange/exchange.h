@@ -38,9 +38,10 @@ enum { RC_VERDICT_TEXT = 65536 };
 struct rc_verdict {
     /* in */
     enum rc_check check;
-    enum rc_check same; /* what a node does that is not like the others */
-    uint32_t seconds;   /* the deadline, for its message */
-    struct rc_str srun; /* the host of srun's server; absent: the server is a node's */
+    enum rc_check same;  /* what a node does that is not like the others */
+    uint32_t seconds;    /* the deadline, for its message */
+    struct rc_str srun;  /* the host of srun's server; absent: the server is a node's */
+    const char *silence; /* why a node may be silent; NULL: not known */
     /* out */
     struct rc_answer answer; /* with its findings */
     char text[RC_VERDICT_TEXT];

@@ -32,6 +32,7 @@
 #include "effects/lookup.h"
 #include "exchange.h"
 #include "rendezvous/wire.h"
+#include "roll/names.h"
 #include "system/node.h"
 
 enum { STATUS_USAGE = 2, SILENCE_SECONDS = 15, LINE_SIZE = 2048, WRITTEN_MS = 100 };
@@ -147,15 +148,25 @@ static void print_finding(enum rc_message_id id, const char *text)
 
 static struct rc_server *server;
 
+static const char *explain_silence(const struct rc_callers *callers)
+{
+    if (callers->nodes && callers->count == callers->nodes)
+        return "rollcall runs there, and another line has that node's reason";
+    return callers->nodes && callers->started >= 0 ? RC_NO_CALL_STARTED : RC_NO_CALL_BEFORE;
+}
+
 /* The server's own decision, said where srun's own lines go. */
 static struct rc_str decide_and_say(void *more, const struct rc_roll *rolls, size_t count, bool complete)
 {
     struct rc_verdict *verdict = more;
     struct rc_messages *findings = &verdict->answer.findings;
-    struct rc_str text = rc_verdict_decide(verdict, rolls, count, complete);
+    struct rc_callers *callers = rc_server_callers(server);
+    struct rc_str text;
 
+    verdict->silence = explain_silence(callers);
+    text = rc_verdict_decide(verdict, rolls, count, complete);
     for (unsigned i = 0; i < findings->count; i++)
-        if (findings->list[i].id != RC601 || !rc_server_name(server))
+        if (findings->list[i].id != RC601 || !rc_callers_name(callers))
             print_finding(findings->list[i].id, findings->list[i].text);
     return text;
 }

@@ -75,6 +75,7 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
     const struct rc_roll_known known = { .deadline = verdict->seconds,
                                          .item_lines = RC_ITEM_LINES,
                                          .srun = verdict->srun,
+                                         .silence = verdict->silence,
                                          .addr = whole ? rc_roll_address(rolls, count) : RC_ABSENT,
                                          .releases_alone = verdict->check == RC_CHECK_OFF };
     const struct rc_roll *first = sum.holder;

@@ -88,18 +88,23 @@ of one virtual machine: list each machine once, or reboot the copies"
 
 started='Slurm started all tasks; another plugin works there before rollcall \(pyxis, say\), nothing gets through, or slurmd '
 started+='there has no rollcall \(see its log\) and tasks run without ranks'
-causes="a prolog still runs there, nothing gets through, or slurmd there has no rollcall \(see its log\) and tasks run \
-without ranks"
+causes="a prolog still runs there, ${started##*say\\), }"
 
 @test "RC601: a node that does not come loses nobody the job" {
-    local transport
+    local transport cause cure
     inject n3 <<< 'echo failed=it is of no use'
     for transport in $transports; do
+        cause='see what keeps them from starting, or from reaching the node of rank 0'
+        cure='try exchange=srun, or say exchange=off'
+        if [ $transport = srun ]; then
+            cause="rollcall runs there, and another line has that node's reason"
+            cure='try srun --mpi=pmix --ddp=exchange=pmix, or say exchange=off'
+        fi
         # n1 and n2 may begin some seconds apart
         step 30 "--ddp=exchange=$transport,deadline=12" -N3 -n3
-        said "warning RC601: nothing from n3 \(task 2\) within the deadline of 12 s; $causes; deadline=SECONDS waits longer\$"
+        said "warning RC601: nothing from n3 \(task 2\) within the deadline of 12 s; $cause; deadline=SECONDS waits longer\$"
         said "warning RC611: the nodes could not speak to each other: it is of no use; the job goes on; n3 computes \
-MASTER_PORT, and its tasks are not checked; try exchange=pmix or exchange=srun, or say exchange=off\$"
+MASTER_PORT, and its tasks are not checked; $cure\$"
         [ "$(grep -cE 'RC6(0[0-9]|1[0134])' "$err")" -eq 2 ] || explain "something else is said"
         one_port 3
     done
@@ -120,8 +125,24 @@ MASTER_PORT, and its tasks are not checked; try exchange=pmix or exchange=srun, 
     on n3 mount --bind "$shared/none" "$helper"
     step 30 --ddp=exchange=srun,deadline=300 -N3 -n3
     says "warning RC611: the nodes could not speak to each other: rollcall-exchange cannot be run: Permission denied; the \
-job goes on; n3 computes MASTER_PORT, and its tasks are not checked; try exchange=pmix or exchange=srun, or say exchange=off"
+job goes on; n3 computes MASTER_PORT, and its tasks are not checked; repair rollcall on that node, or say exchange=off"
     one_port 3
+    nothing_remains
+}
+
+@test "RC611, RC613: several nodes have it -> srun prints one line, and another one with the other nodes" {
+    inject n2 n3 <<< 'echo failed=it is of no use'
+    step 30 --ddp=exchange=srun,deadline=3 -N3 -n3
+    [ "$(grep -cE 'RC611: the nodes could not speak .*; n[23] computes' "$err")" -eq 1 ] || explain "not one RC611"
+    [ "$(grep -cE 'RC611: the same on n[23]$' "$err")" -eq 1 ] || explain "not one more node"
+    one_port 3
+    inject n2 n3 <<< 'echo sent=1; kill -KILL $$'
+    step 30 --ddp=exchange=srun,deadline=3 -K0 -N3 -n3
+    failed
+    [ "$(grep -cE 'error RC613: n[23] got no answer' "$err")" -eq 1 ] || explain "not one RC613"
+    [ "$(grep -cE 'error RC613: the same on n[23] ' "$err")" -eq 1 ] || explain "not one more node"
+    said "RC601: nothing from n\[2-3\] .*; rollcall runs there, and another line has that node's reason; "
+    unsaid RC621
     nothing_remains
 }
 
@@ -169,9 +190,9 @@ look="; see slurmd's log there: it must load rollcall.so"
 # bats test_tags=series
 @test "RC621: one of two nodes is without the plugin" {
     leave_out_plugin n2
-    succeeds 60 srun --ddp=deadline=2 -w n[1-2] -n2 sh -c 'echo "rank ${RANK-none}"'
+    succeeds 60 srun --ddp=deadline=4 -w n[1-2] -n2 sh -c 'echo "rank ${RANK-none}"'
     [ "$(sort "$out")" = $'rank 0\nrank none' ]
-    lines "warning RC601: nothing from n2 \(task 1\) within the deadline of 2 s; $causes; deadline=SECONDS waits longer" \
+    lines "warning RC601: nothing from n2 \(task 1\) within the deadline of 4 s; ${started#*; }; deadline=SECONDS waits longer" \
         "$ended n2; unless RC611 says otherwise, its tasks ran without ranks"
     nothing_remains
 }

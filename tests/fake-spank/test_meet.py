@@ -6,7 +6,7 @@ import os
 import pytest
 
 from conftest import copy_plugin, make_beside
-from fake import EVEN, Host
+from fake import EVEN, Host, Step
 
 SERVED = {"SLURM_ROLLCALL_SERVER": f"{'0' * 32} 60001 42.0", "SLURM_LAUNCH_NODE_IPADDR": "127.0.0.1"}
 TOGETHER = [("order", "0+1")]
@@ -20,12 +20,12 @@ class Meeting(Host):
         super().__init__(host.program, plugin, host.environment)
         self.exchange = os.path.join(make_beside(plugin, folder, "ROLLCALL_LIBEXEC_FROM_PLUGIN"), "rollcall-exchange")
 
-    def plays(self, script, options=(), arguments=()):
+    def plays(self, script, options=(), step=EVEN, extra=TOGETHER):
         with open(self.exchange, "w", encoding="ascii") as file:
             # the monitor is another child, whose parent is slurmstepd
             file.write(f"#!/bin/sh\n[ \"$1\" != monitor ] || exit 0\n{script}\n")
         os.chmod(self.exchange, 0o755)
-        return self.step(EVEN, options, arguments, env=SERVED, extra=TOGETHER)
+        return self.step(step, options, env=SERVED, extra=extra)
 
 
 @pytest.fixture
@@ -49,3 +49,15 @@ def test_where_the_first_task_ends_the_others_do_not_start_with_a_port_of_their_
     for name, line in zip(EVEN.hosts, lines):
         assert line.startswith(f"rollcall: error RC613: the first task of {name}, which asks the other nodes for "
                                f"MASTER_PORT, has ended; nothing was set")
+
+
+@pytest.mark.parametrize("nodes, printing", [(8, 8), (9, 8), (12, 8)])
+def test_rc611_of_nodes_that_cannot_reach_srun_is_printed_by_eight(meeting, nodes, printing):
+    played = meeting.plays("echo failed=nothing gets through", ["worker,exchange=srun"],
+                           Step([[rank] for rank in range(nodes)]), [])
+    words = "rollcall: warning RC611: the nodes could not speak to each other: nothing gets through; the job goes on; "
+    lines = played.lines()
+    assert [line.startswith(f"{words}n{i + 1} computes MASTER_PORT") for i, line in enumerate(lines)] == [True] * printing
+    assert [line.endswith("; after 8 nodes only slurmd's log has this line") for line in lines] == \
+        [False] + [nodes > 8] * (printing - 1)
+    assert [line[:len(words)] for line in played.lines("info")] == [words] * (nodes - printing)

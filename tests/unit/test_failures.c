@@ -151,3 +151,25 @@ UNIT_TEST(nodes_report_alike, "lines of nodes that differ in numbers alone are o
     server_says(&server, "RC418 the same on n2\n");
     server_close(&server);
 }
+
+UNIT_TEST(nodes_report_by_name, "lines of nodes that differ in the nodes' names alone are one line")
+{
+    bool called[] = { false, false };
+    struct rc_callers callers = { .hosts = RC_STR("anna,bert"), .nodes = 2, .called = called };
+    struct rc_reports reports = { .group = { { .id = 0 } } };
+    enum rc_message_id id;
+    UNIT_ARENA(text, 4096);
+
+    assert_true(rc_reports_take(&reports, rc_str(rc_report_write(RC613, 0, "anna got no answer; none on anna", &text)),
+                                &callers, 0));
+    assert_string_equal(rc_reports_say(&reports, &callers, 0, &id, &text), "anna got no answer; none on anna");
+    assert_true(rc_reports_take(&reports, rc_str(rc_report_write(RC613, 1, "bert got no answer; none on bert", &text)),
+                                &callers, 0));
+    assert_int_equal(callers.count, 2);
+    assert_null(rc_reports_say(&reports, &callers, 0, &id, &text));
+    assert_string_equal(rc_reports_say(&reports, &callers, INT64_MAX, &id, &text), "the same on bert");
+    assert_true(rc_reports_take(&reports, rc_str(rc_report_write(RC613, 1, "bert got no answer; none on anna", &text)),
+                                &callers, 0));
+    assert_string_equal(rc_reports_say(&reports, &callers, 0, &id, &text), "bert got no answer; none on anna");
+    rc_reports_free(&reports);
+}
