@@ -333,7 +333,7 @@ static bool check_nodes(const struct rc_context *context, struct rc_result *resu
     struct contradiction found = {
         .option = result->command.torchrun ? "--nnodes" : "--num_machines",
         .given = result->command.given.nnodes,
-        .without = result->command.torchrun ? "--nnodes" : accelerates,
+        .without = result->command.torchrun ? "--nnodes|--node_rank" : accelerates,
         .why = rc_format(&result->arena, "the number of nodes in this step is %u", nnodes),
     };
 
@@ -374,6 +374,8 @@ static bool check_rank(const struct rc_context *context, struct rc_result *resul
         return true;
     if (rank >= all && (arguments->most != RC_UNKNOWN || !command->given.nnodes.p))
         found.why = rc_format(&result->arena, "the nodes are numbered from 0 to %u", all - 1);
+    else if (arguments->alone) /* each node is node 0 of a job of one */
+        return true;
     else if (nnodes > 1 && is_same_everywhere(context, found.without))
         found.why = rc_format(&result->arena, "it is the same on all %u nodes of this step", nnodes);
     else if (!command->is_part && !has_host && (rank == 0) != (node_rank == 0))

@@ -43,6 +43,15 @@ load helper
     done
 }
 
+@test "torchrun --nnodes=1 --node_rank=0 on several nodes: it runs, and node 0 prints the line to type" {
+    ln -s "$(type -P true)" "$BATS_TEST_TMPDIR/torchrun"
+    for node in 0 1; do
+        run -0 --separate-stderr with PATH="$BATS_TEST_TMPDIR:$PATH" "${agent_0[@]}" SLURM_PROCID=$node SLURM_NODEID=$node \
+            SLURM_GTIDS=$node "$rollcall" exec -- torchrun --nnodes=1 --node_rank=0 train.py
+        [[ $node$stderr == @(1|'0rollcall: warning RC304: '*'leave it out: torchrun train.py') ]]
+    done
+}
+
 @test "ROLLCALL=off and --ddp=off just run the command" {
     for off in 'ROLLCALL=off' 'ROLLCALL=off SLURM_PROCID=x'; do
         prints '- - - - - - ' with "${task_3[@]}" $off "$rollcall" exec -- sh -c "$print_names"
