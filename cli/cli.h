@@ -39,9 +39,9 @@ int cli_complete(int argc, char **argv);
 /* For a resolved task. Under a launcher with a PMIx server the tasks of a node report to their first one (local rank
  * 0). If there are several nodes, those first tasks meet over PMIx. All get the port that RANK 0 holds, and are
  * resolved once more with it. Any failure leaves the port that each task computes by itself, with a warning (RC611);
- * *speaks says whether this process prints that for its node. Then looks up what result->master leaves to the node
- * (lib/effects/lookup.h), and holds the port in RANK 0's own process (lib/effects/rank0.h); it stays open across exec.
- * False, with an error in result->messages, where the command is not to be run. */
+ * *speaks says whether this process prints that, RC612 or RC613 for its node. Then looks up what result->master leaves
+ * to the node (lib/effects/lookup.h), and holds the port in RANK 0's own process (lib/effects/rank0.h); it stays open
+ * across exec. False, with an error in result->messages, where the command is not to be run. */
 bool cli_meet(struct rc_context *context, struct rc_result *result, bool *speaks);
 
 /* With PMIx 4, sets PMIX_MCA_gds=hash in this process's environment, unless that is

@@ -86,11 +86,13 @@ struct arguments {
 };
 
 /* Whether this task prints a message. `first`: it is the first task of the launch.
- * `speaks`: it prints what went wrong on its node. */
-static bool is_said(const struct rc_message_entry *entry, bool first, bool speaks)
+ * `speaks`: it prints what went wrong on its node. All tasks of a node have RC612 and RC613 together. */
+static bool is_said(enum rc_message_id id, bool first, bool speaks)
 {
+    const struct rc_message_entry *entry = rc_message_entry(id);
+
     if (entry->level != RC_LEVEL_WARNING)
-        return entry->level == RC_LEVEL_ERROR;
+        return entry->level == RC_LEVEL_ERROR && (speaks || (id != RC612 && id != RC613));
     return first || entry->said == RC_SAID_PER_TASK || (entry->said == RC_SAID_PER_NODE && speaks);
 }
 
@@ -98,12 +100,9 @@ static void print_messages(const struct rc_result *result, uint32_t debug, bool 
 {
     bool first = cli_rank_of(result) == 0 || cli_rank_of(result) == RC_UNKNOWN;
 
-    for (unsigned i = 0; i < result->messages.count; i++) {
-        const struct rc_message_entry *entry = rc_message_entry(result->messages.list[i].id);
-
-        if (debug > 0 || is_said(entry, first, speaks))
+    for (unsigned i = 0; i < result->messages.count; i++)
+        if (debug > 0 || is_said(result->messages.list[i].id, first, speaks))
             console_say(result->messages.list[i].id, result->messages.list[i].text);
-    }
 }
 
 /* -v twice, ROLLCALL_DEBUG=2: one line a variable. */
@@ -145,9 +144,9 @@ static bool knows_why(const struct rc_messages *messages)
     return false;
 }
 
-static int refuse_task(const struct rc_result *result, uint32_t debug)
+static int refuse_task(const struct rc_result *result, uint32_t debug, bool speaks)
 {
-    print_messages(result, debug, false);
+    print_messages(result, debug, speaks);
     if (result->launcher)
         rc_last_line_wait(knows_why(&result->messages));
     return STATUS_CONTRADICTION;
@@ -165,7 +164,7 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
         .pid = (uint32_t)getpid(),
         .called = true,
     };
-    bool speaks;
+    bool speaks = false;
 
     if (cli_read_options(&said, a->ddp, context.env, &context.options) < 0) {
         console_say(said.messages.list[0].id, said.messages.list[0].text);
@@ -182,7 +181,7 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
     if (here.here.learned & RC_LEARN_PMIX)
         cli_choose_store(&context, result);
     if (result->status != RC_RESOLVED || !cli_meet(&context, result, &speaks))
-        return refuse_task(result, a->debug);
+        return refuse_task(result, a->debug, speaks);
     cli_bind_task(&context, result);
     /* the other tasks of the node have the same */
     if (result->facts.field[RC_LOCAL_RANK].value == 0)
@@ -190,7 +189,7 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
     rc_forgotten_say(&context, result);
     if (apply_plan(&result->plan) < 0) {
         rc_say(&result->messages, RC503, "the environment cannot be changed: %s", strerror(errno));
-        return refuse_task(result, a->debug);
+        return refuse_task(result, a->debug, speaks);
     }
     print_messages(result, a->debug, speaks);
     if (a->debug > 0)

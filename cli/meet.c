@@ -36,7 +36,7 @@ static const struct rc_rank0 *rank0_hooks(void)
 }
 
 /* Waiting for a missing task may cost the others only this part of their time. */
-enum { SHARE_OF_NODE = 2, RANKS_SIZE = 32768 };
+enum { SHARE_OF_NODE = 2, RANKS_SIZE = 32768, NODES_SAY = 8 };
 
 struct meeting {
     struct rc_context *context;
@@ -234,7 +234,10 @@ static bool resolve_again(struct meeting *m)
 
     if (!rc_session_settle(&m->outcome, rank0_hooks(), context, result, &m->held))
         return false;
-    if (m->outcome.how == RC_MISSED)
+    if (m->outcome.how == RC_MISSED && m->nodes > NODES_SAY)
+        warn_user(result, rc_format(&result->arena, "%s (of %u nodes the first %u print this)", m->outcome.why,
+                                    m->nodes, NODES_SAY));
+    else if (m->outcome.how == RC_MISSED)
         warn_user(result, m->outcome.why);
     else if (m->outcome.how == RC_MET && !context->told.port && m->speaks)
         warn_user(result, rc_format(&result->arena, "not all of them were there within %u s", m->seconds));
@@ -281,7 +284,9 @@ bool cli_meet(struct rc_context *context, struct rc_result *result, bool *speaks
         good = meet_tasks(&m);
     else if (why)
         warn_user(result, why);
-    *speaks = m.speaks && m.outcome.how == RC_MISSED;
+    /* nothing makes one line of those of thousands of nodes; RC601 of rank 0's node names those that it misses */
+    *speaks = m.speaks && m.outcome.how != RC_MET &&
+              (m.outcome.how != RC_MISSED || m.nodes <= NODES_SAY || cli_fact(result, RC_NODE_RANK) < NODES_SAY);
     return good && rc_lookup_settle(context, result, rank0_hooks()->outcome) &&
            rc_rank0_verify(result, rank0_hooks()) && (m.held >= 0 || rc_rank0_hold(result, rank0_hooks(), &m.held));
 }

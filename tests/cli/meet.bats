@@ -427,8 +427,20 @@ ROWS
         rm -f "$tree"/server/*
         both
         stopped
-        said 2 ' got no answer from the other nodes, '
+        said 1 ' got no answer from the other nodes, '
     done
+}
+
+@test "RC611 of more than eight nodes: the first eight print it" {
+    speaks 'echo failed=PMIx: no server; exit 1'
+    start 14 2 9 sh -c "$say_port"
+    start 15 2 9 sh -c "$say_port"
+    start 16 2 9 sh -c "$say_port"
+    start 17 2 9 sh -c "$say_port"
+    finish
+    computed 4
+    said 1 RC611
+    grep -q 'RC611: .*: PMIx: no server (of 9 nodes the first 8 print this);' "$tree/err.14"
 }
 
 # Of 6 seconds PMIx takes 3.5, and who waits for the program ends it after 9: the server waits for 3 more.
@@ -490,7 +502,7 @@ PYTHON
     both
     stopped
     said 1 'RC103: rank 1 is there twice'
-    said 2 'RC612: '
+    said 1 'RC612: '
 }
 
 @test "a finding of the roll call is said to its end" {
