@@ -187,6 +187,7 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
     if (result->facts.field[RC_LOCAL_RANK].value == 0)
         cli_say_interfaces(result);
     rc_forgotten_say(&context, result);
+    rc_plan_own(result);
     if (apply_plan(&result->plan) < 0) {
         rc_say(&result->messages, RC503, "the environment cannot be changed: %s", strerror(errno));
         return refuse_task(result, a->debug, speaks);

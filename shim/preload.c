@@ -188,6 +188,7 @@ static void apply_result(uint32_t debug)
         report_error(&result.messages);
         return;
     }
+    rc_plan_own(&result);
     if (!shim_table_apply(&table, &result.env, &result.plan)) {
         rc_port_release(fd);
         own.messages.count = 0;

@@ -46,7 +46,7 @@ void shim_say_line(const char *format, ...) __attribute__((format(printf, 1, 2))
  * clearenv() frees a table that libc has grown while programs still walk it (both measured). So the strings and the
  * table are static and never freed. */
 
-enum { SHIM_TABLE_MAX = UINT16_MAX - 1, SHIM_TEXT_MAX = 8192 };
+enum { SHIM_TABLE_MAX = UINT16_MAX - 1, SHIM_TEXT_MAX = 12288 };
 
 struct shim_table {
     char *entry[SHIM_TABLE_MAX + 1];

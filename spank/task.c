@@ -279,8 +279,10 @@ static bool apply_plan(struct task *task)
 {
     struct rc_result *result = task->result;
     bool first = rc_spank_is_first(&result->env);
-    const char *failed = rc_spank_apply(task->spank, &result->plan);
+    const char *failed;
 
+    rc_plan_own(result);
+    failed = rc_spank_apply(task->spank, &result->plan);
     if (failed)
         return rc_say(&result->messages, RC503,
                       "%s could not be put into the task's environment; nothing is set; unset large "

@@ -122,6 +122,7 @@ int rollcall_create(const char *const *environment, struct rollcall **out, struc
         rollcall_destroy(job);
         return -1;
     }
+    rc_plan_own(&job->result);
     fill_in(job);
     *out = job;
     return 0;

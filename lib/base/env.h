@@ -51,9 +51,9 @@ unsigned rc_env_place(const struct rc_env *env, struct rc_str name, unsigned bel
  * both; launcher/stamp.h writes it and takes it apart. */
 #define RC_ORDERED "ROLLCALL_ORDER"
 
-/* Which network variables addr= and nic=auto have set, and to what: "NAME=VALUE NAME=VALUE". A later rollcall knows by
- * it what the user has not set. */
-#define RC_NICS_OWN "ROLLCALL_NICS"
+/* The variables that rollcall has set in this task, each with a digest of its value: "RANK=1234 WORLD_SIZE=77". A value
+ * with another digest was set by somebody else since. resolve/plan.c writes and reads it. */
+#define RC_OWN "ROLLCALL_OWN"
 
 /* What the watch compares with. In worker mode "rank=3 size=4 node=1 nodes=2", and " other=1" where another numbering
  * of the same tasks has another rank for this one; in launcher mode "node=1 nodes=2". In a step with a server of srun

@@ -28,7 +28,7 @@ static const struct {
      * Open MPI 4 keeps its own in OMPI_MCA_ names, which users set as well. */
     { RC_NAME("PMIX_"), true, NULL, "MPI_Init joins the launch" },
     { RC_NAME("PMI_"), true, NULL, "MPI_Init joins the launch; Accelerate reads PMI_SIZE" },
-    { RC_NAME("PRTE_"), true, NULL, "JAX reads PRTE_LAUNCHED" },
+    { RC_NAME("PRTE_LAUNCHED"), false, NULL, "JAX reads PRTE_LAUNCHED" },
     { RC_NAME("OMPI_COMM_WORLD_"), true, NULL, "Accelerate, DeepSpeed and JAX read them" },
     { RC_NAME("OMPI_MCA_ess"), true, NULL, "MPI_Init joins the launch" },
     { RC_NAME("OMPI_MCA_orte_"), true, NULL, "JAX and MPI_Init take the process for a task of mpirun" },

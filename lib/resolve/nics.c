@@ -12,7 +12,7 @@
  *   GLOO_SOCKET_IFNAME, TP_SOCKET_IFNAME   the first of them, the same in all tasks of the node
  *
  * With nic=auto they are those of the cards. With addr= of an interface or a network the last three are the interface
- * towards the address that was found. What the user has set stays; RC_NICS_OWN says what is rollcall's own. */
+ * towards the address that was found. What the user has set stays. */
 
 enum nic_variable { NCCL_CARDS, UCX_CARDS, NCCL_SOCKETS, GLOO_SOCKET, TENSORPIPE_SOCKET };
 
@@ -93,37 +93,21 @@ const char *rc_nicnames_value(unsigned i, const struct rc_pins *pins, const stru
     return NULL;
 }
 
-/* Whether an earlier rollcall has set the variable to this value. */
-static bool is_ours(const struct rc_result *result, struct rc_str name, struct rc_str now)
-{
-    struct rc_str own = rc_env_get(&result->env, RC_NICS_OWN);
-    struct rc_str key;
-    struct rc_str value;
-
-    while (rc_pair_next(&own, ' ', &key, &value)) {
-        if (rc_str_eq(key, name))
-            return value.p && rc_str_eq(value, now);
-    }
-    return false;
-}
-
-/* Adds to *own what rollcall has set. */
-static void plan_variable(struct rc_result *result, unsigned i, const char *value, const char *source, const char **own)
+static void plan_variable(struct rc_result *result, unsigned i, const char *value, const char *source)
 {
     struct rc_str name = rc_nicnames_variable(i);
     struct rc_str now = rc_env_find(&result->env, name);
-    bool ours = is_ours(result, name, now);
+    bool ours = rc_plan_owns(&result->env, name);
 
     /* show and explain know of no cards in the very task that the variable was set for */
     if (!value && ours && !result->stamp_is_outer) {
         value = rc_copy(&result->arena, now);
-        source = RC_NICS_OWN;
+        source = RC_OWN;
     }
     if (value && now.n && !ours) {
         rc_plan_keep(result, name, "as the user set it");
     } else if (value) {
         rc_plan_set(result, name, value, source, variables[i].reason);
-        *own = rc_format(&result->arena, "%s%s%s=%s", *own, **own ? " " : "", name.p, value);
     } else if (ours) {
         rc_plan_unset(result, name, "left over from a launch further outside");
     }
@@ -136,17 +120,15 @@ void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result
     bool with_address = context->options.addr_kind == RC_ADDRESS_INTERFACE ||
                         context->options.addr_kind == RC_ADDRESS_NETWORK;
     bool is_worker = result->mode == RC_MODE_WORKER;
-    const char *own = "";
     struct rc_pin pin;
 
     if (pins && !pins->fabric.n && !pins->network.n)
         rc_say(&result->messages, RC932,
                "nic=auto was asked for, but this node shows no network card that could be named; nothing is set "
                "for it; leave it out, or see rollcall map");
-    if (!pins && !*interface && !rc_env_get(&result->env, RC_NICS_OWN).p)
+    if (!pins && !*interface && !rc_env_get(&result->env, RC_OWN).p)
         return;
-    /* each value comes once more in the list of our own ones, of which each longer copy needs room */
-    if (pins && (!rc_plan_has_room(result, 16 * (pins->fabric.n + pins->network.n)) ||
+    if (pins && (!rc_plan_has_room(result, 8 * (pins->fabric.n + pins->network.n)) ||
                  (is_worker && !rc_pins_at(pins, context->told.pin, &pin))))
         pins = NULL;
     for (unsigned i = 0; i < RC_NIC_VARIABLES; i++) {
@@ -159,10 +141,6 @@ void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result
             value = rc_format(&result->arena, "%s%s", i == NCCL_SOCKETS ? "=" : "", interface);
             source = result->master.addr_source;
         }
-        plan_variable(result, i, value, source, &own);
+        plan_variable(result, i, value, source);
     }
-    if (*own)
-        rc_plan_set(result, RC_STR(RC_NICS_OWN), own, "rollcall", "tells a later rollcall which of these are its own");
-    else if (result->stamp_is_outer)
-        rc_plan_unset(result, RC_STR(RC_NICS_OWN), "left over from a launch further outside");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* plan.c - what is done to the environment: one entry a name, each with its reason. */
+#include "base/pairs.h"
 #include "resolve/resolve.h"
 #include "resolve/steps.h"
 
@@ -80,6 +81,57 @@ void rc_plan_unset_all(struct rc_result *result, const struct rc_str *names, siz
 {
     for (size_t i = 0; i < count; i++)
         rc_plan_unset(result, names[i], reason);
+}
+
+static uint32_t digest(struct rc_str value)
+{
+    return (uint32_t)rc_hash(value.p, value.n) & INT32_MAX;
+}
+
+bool rc_plan_owns(const struct rc_env *env, struct rc_str name)
+{
+    struct rc_str now = rc_env_find(env, name);
+    struct rc_str list = rc_env_get(env, RC_OWN);
+    struct rc_str key;
+    struct rc_str value;
+    uint32_t number;
+
+    while (now.p && rc_pair_next(&list, ' ', &key, &value))
+        if (rc_str_eq(key, name))
+            return rc_parse_u32(value, INT32_MAX, &number) && number == digest(now);
+    return false;
+}
+
+static void add_own(struct rc_arena *arena, const char *list, struct rc_str name, struct rc_str value)
+{
+    rc_join(arena);
+    rc_format(arena, *list ? " %pS=%u" : "%pS=%u", &name, digest(value));
+}
+
+/* Of a launch further outside stays what this plan leaves as it is. */
+void rc_plan_own(struct rc_result *result)
+{
+    enum { LIST_MAX = 6144 };
+    struct rc_str before = rc_env_get(&result->env, RC_OWN);
+    struct rc_plan *plan = &result->plan;
+    struct rc_str name;
+    struct rc_str value;
+    const char *list;
+
+    if (!rc_plan_find(plan, RC_STR(RC_STAMP)) || !rc_plan_has_room(result, LIST_MAX))
+        return;
+    list = rc_copy(&result->arena, RC_STR(""));
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct rc_plan_entry *entry = &plan->entry[i];
+        bool is_new = entry->action == RC_SET && entry->changes;
+
+        if (is_new || (entry->action != RC_UNSET && rc_plan_owns(&result->env, entry->name)))
+            add_own(&result->arena, list, entry->name, rc_str(entry->value));
+    }
+    while (rc_pair_next(&before, ' ', &name, &value))
+        if (!rc_plan_find(plan, name) && rc_plan_owns(&result->env, name))
+            add_own(&result->arena, list, name, rc_env_find(&result->env, name));
+    rc_plan_set(result, RC_STR(RC_OWN), list, "rollcall", "what a job that is submitted here must not inherit");
 }
 
 bool rc_plan_has_room(const struct rc_result *result, size_t bytes)

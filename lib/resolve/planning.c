@@ -61,12 +61,6 @@ static const struct {
 
 enum { FRAMEWORKS = sizeof(frameworks) / sizeof(*frameworks) };
 
-void rc_frameworks_unset(struct rc_result *result, const char *reason)
-{
-    for (unsigned i = 0; i < FRAMEWORKS; i++)
-        rc_plan_unset(result, frameworks[i].name, reason);
-}
-
 /* Beside the stamp of another launch, task or mode rollcall's own values are there, which are no wish of the user's. */
 static void set_for_frameworks(struct rc_result *result, bool is_repeated)
 {
@@ -171,11 +165,19 @@ static void set_numbers(struct rc_result *result)
     }
 }
 
-void rc_planning_unset_numbers(struct rc_result *result, bool with_agents, const char *reason)
+bool rc_planning_is_number(struct rc_str name)
 {
     for (unsigned i = 0; i < NUMBERS; i++)
-        if (with_agents || !numbers[i].is_agents)
-            rc_plan_unset(result, numbers[i].name, reason);
+        if (rc_str_eq(numbers[i].name, name))
+            return true;
+    return false;
+}
+
+static void unset_workers_numbers(struct rc_result *result)
+{
+    for (unsigned i = 0; i < NUMBERS; i++)
+        if (!numbers[i].is_agents)
+            rc_plan_unset(result, numbers[i].name, "it would say that the workers exist already");
 }
 
 /* The user's own value that works, or ours. */
@@ -346,7 +348,7 @@ static void plan_launcher(const struct rc_context *context, struct rc_result *re
     if (result->ordered.host.p || result->launcher->alone)
         repair_launchers(result);
     hide_step_from_lightning(result);
-    rc_planning_unset_numbers(result, false, "it would say that the workers exist already");
+    unset_workers_numbers(result);
     RC_PLAN_UNSET(result, torchelastic_names, "left over from another torchrun");
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/command.h"
+#include "resolve/pins.h"
 #include "resolve/resolve.h"
 #include "resolve/steps.h"
 
@@ -59,6 +60,47 @@ const char *rc_preloading_add(const struct rc_context *context, struct rc_result
         return "LD_PRELOAD is too long for one more library";
     rc_plan_set(result, RC_STR(NAME), list, source, reason);
     return NULL;
+}
+
+static bool is_ours(struct rc_str file)
+{
+    struct rc_str name = rc_str_base_name(file);
+
+    return rc_str_is(name, RC_PINS_LIBRARY) || rc_str_is(name, RC_REVERSE_LIBRARY) ||
+           rc_str_ends(file, "/rollcall/watch");
+}
+
+static void forget_ours(struct rc_result *result, struct rc_str name, const char *borders, const char *reason)
+{
+    struct rc_str list = rc_env_find(&result->env, name);
+    const char *left = rc_copy(&result->arena, RC_STR(""));
+    bool is_found = false;
+
+    for (size_t from = 0, to; list.p && from <= list.n; from = to + 1) {
+        struct rc_str file = { list.p + from, 0 };
+
+        for (to = from; to < list.n && list.p[to] != borders[0] && list.p[to] != borders[1];)
+            to++;
+        file.n = to - from;
+        if (is_ours(file)) {
+            is_found = true;
+            continue;
+        }
+        if (*left) /* with the border before it */
+            file = (struct rc_str){ file.p - 1, file.n + 1 };
+        rc_join(&result->arena);
+        rc_format(&result->arena, "%pS", &file);
+    }
+    if (is_found && *left)
+        rc_plan_set(result, name, left, "rollcall", reason);
+    else if (is_found)
+        rc_plan_unset(result, name, reason);
+}
+
+void rc_preloading_forget(struct rc_result *result, const char *reason)
+{
+    forget_ours(result, RC_STR(NAME), ": ", reason);
+    forget_ours(result, RC_STR("PYTHONPATH"), "::", reason);
 }
 
 /* Lookup=numeric: torch's stores do not look up names.

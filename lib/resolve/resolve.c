@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/resolve.h"
+#include "base/pairs.h"
 
 #include "resolve/command.h"
 #include "resolve/options.h"
@@ -14,43 +15,52 @@
 static const char left_over[] = "left over from the task that sbatch was called in";
 
 static const struct rc_str own_names[] = {
-    RC_NAME(RC_STAMP),      RC_NAME(RC_KEPT_NAME), RC_NAME(RC_ORDERED),  RC_NAME(RC_IDENTITY),
-    RC_NAME(RC_PINS),       RC_NAME(RC_PINNED),    RC_NAME(RC_REPORTED), RC_NAME(RC_SERVER),
-    RC_NAME(RC_TASK_HOSTS), RC_NAME(RC_BIND_LEFT), RC_NAME(RC_WISH),     RC_NAME(RC_NO_MONITOR),
+    RC_NAME(RC_STAMP),     RC_NAME(RC_OWN),    RC_NAME(RC_KEPT_NAME),  RC_NAME(RC_ORDERED), RC_NAME(RC_IDENTITY),
+    RC_NAME(RC_PINS),      RC_NAME(RC_PINNED), RC_NAME(RC_REPORTED),   RC_NAME(RC_SERVER),  RC_NAME(RC_TASK_HOSTS),
+    RC_NAME(RC_BIND_LEFT), RC_NAME(RC_WISH),   RC_NAME(RC_NO_MONITOR),
 };
 
-static const struct rc_str masters[][2] = { { RC_NAME("MASTER_ADDR"), RC_NAME("MASTER_PORT") },
-                                            { RC_NAME("PET_MASTER_ADDR"), RC_NAME("PET_MASTER_PORT") } };
-
-/* A master whose port is another one is somebody's own. */
-static void unset_masters(struct rc_result *result)
+static void forget(struct rc_result *result, struct rc_str name, bool is_submitting)
 {
-    for (size_t i = 0; i < sizeof(masters) / sizeof(*masters); i++) {
-        uint32_t port;
+    struct rc_str kept = rc_env_get(&result->env, RC_KEPT_NAME);
+    bool is_name = rc_str_is(name, "SLURM_JOB_NAME");
 
-        if (rc_parse_u32(rc_env_find(&result->env, masters[i][1]), UINT16_MAX, &port) && port == result->stamp.port)
-            RC_PLAN_UNSET(result, masters[i], left_over);
-    }
+    /* in the job itself they are Slurm's again */
+    if (!rc_plan_owns(&result->env, name) || (!is_submitting && rc_str_starts(name, "SLURM_")))
+        return;
+    name.p = rc_copy(&result->arena, name); /* ends with a NUL */
+    if (is_name && kept.p)
+        rc_plan_set(result, name, rc_copy(&result->arena, kept), RC_KEPT_NAME, left_over);
+    else
+        rc_plan_unset(result, name, left_over);
+}
+
+static void forget_all(struct rc_result *result, bool is_submitting)
+{
+    bool is_typed = rc_planning_is_changed(result, false);
+    struct rc_str list = rc_env_get(&result->env, RC_OWN);
+    struct rc_str name;
+    struct rc_str digest;
+
+    while (rc_pair_next(&list, ' ', &name, &digest))
+        if (!is_typed || !rc_planning_is_number(name))
+            forget(result, name, is_submitting);
+    rc_preloading_forget(result, left_over);
+    RC_PLAN_UNSET(result, own_names, left_over);
 }
 
 void rc_leftover_plan(struct rc_result *result, const char *job)
 {
-    static const struct rc_context nothing;
+    if (job && result->stamp.scope.p && !rc_stamp_is_in_job(&result->stamp, job))
+        forget_all(result, false);
+}
 
-    bool is_known = result->stamp.mode == RC_STAMP_LAUNCHER || result->stamp.told.p;
-
-    if (!is_known || !job || rc_stamp_is_in_job(&result->stamp, job))
-        return;
-    result->stamp_is_outer = true;
-    if (!rc_planning_is_changed(result, false)) {
-        rc_agents_forget(result, left_over);
-        if (result->stamp.mode != RC_STAMP_LAUNCHER)
-            rc_planning_unset_numbers(result, true, left_over);
-        unset_masters(result);
-        rc_frameworks_unset(result, left_over);
-    }
-    rc_nicnames_plan(&nothing, result);
-    RC_PLAN_UNSET(result, own_names, left_over);
+void rc_submission_plan(struct rc_result *result, bool takes_environment)
+{
+    if (takes_environment)
+        forget_all(result, true);
+    else
+        forget(result, RC_STR("SLURM_NTASKS_PER_NODE"), true);
 }
 
 static void forget_identity(struct rc_result *result)

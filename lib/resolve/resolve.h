@@ -39,10 +39,16 @@ struct rc_str rc_nicnames_variable(unsigned i);
  * is NULL. NULL where there is nothing to say. */
 const char *rc_nicnames_value(unsigned i, const struct rc_pins *pins, const struct rc_pin *pin, struct rc_arena *arena);
 
-/* Adds to the plan that all this goes, where result->stamp was made outside of this job. job is the job's
- * scope, "slurm:42", or NULL. Ranks and master that somebody has set since stay. Does nothing where there
- * is no stamp, or one that does not say what its task was told. */
+/* Add RC_OWN to a plan that sets up a task, with the variables that it sets. Call it before the plan is applied. */
+void rc_plan_own(struct rc_result *result);
+
+/* Plan to remove what rollcall has set (RC_OWN), if result->stamp was made outside of this job. job is the job's
+ * scope, "slurm:42", or NULL. What somebody has set since stays, and Slurm's variables, which are the job's. */
 void rc_leftover_plan(struct rc_result *result, const char *job);
+
+/* The same in sbatch or salloc, for the job that it submits, with Slurm's variables. In srun (!takes_environment) plan
+ * to remove what srun would take for an option. */
+void rc_submission_plan(struct rc_result *result, bool takes_environment);
 
 /* Adds RC309 where context->argv starts training, once in a job of several tasks, and RC310 where it is srun or mpirun.
  * result is what rc_resolve left. In a job where Lightning starts the tasks itself it plans the same as

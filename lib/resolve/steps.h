@@ -103,19 +103,16 @@ void rc_planning_restore(struct rc_result *result);
 /* Whether a job of that name is one where Lightning leaves Slurm alone, and starts its workers itself. */
 bool rc_is_interactive(struct rc_str job_name);
 
-/* Takes RANK, LOCAL_RANK and the like away; with_agents: also what an agent has, too. */
-void rc_planning_unset_numbers(struct rc_result *result, bool with_agents, const char *reason);
-
-/* Takes frameworks' own variables away that are there. */
-void rc_frameworks_unset(struct rc_result *result, const char *reason);
+/* Return whether it is RANK, LOCAL_RANK or the like. */
+bool rc_planning_is_number(struct rc_str name);
 
 /* Takes away all PET_* that are there. */
 void rc_agents_unset(struct rc_result *result, const char *reason);
 
-/* Takes away those that rollcall has set for the agent that this process's stamp speaks of. */
-void rc_agents_forget(struct rc_result *result, const char *reason);
-
 /* Libraries in LD_PRELOAD. */
+
+/* Plan to take rollcall's entries out of LD_PRELOAD and PYTHONPATH. */
+void rc_preloading_forget(struct rc_result *result, const char *reason);
 
 /* Plans to add a file of that name to LD_PRELOAD, after the user's own files and those planned before,
  * and only once. `file` is its path, absent where this process does not find it; `source` and `reason` are for
@@ -149,6 +146,9 @@ void rc_plan_unset_all(struct rc_result *result, const struct rc_str *names, siz
 
 #define RC_PLAN_UNSET(result, names, reason) \
     rc_plan_unset_all((result), (names), sizeof(names) / sizeof(*(names)), (reason))
+
+/* Return whether rollcall has set the variable to the value that it has. */
+bool rc_plan_owns(const struct rc_env *env, struct rc_str name);
 
 /* Returns the entry of this name, or NULL. */
 struct rc_plan_entry *rc_plan_find(struct rc_plan *plan, struct rc_str name);

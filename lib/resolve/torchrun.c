@@ -49,19 +49,6 @@ static bool endpoint_is_left_over(const struct rc_result *result)
     return result->stamp_is_outer && met_there(result);
 }
 
-void rc_agents_forget(struct rc_result *result, const char *reason)
-{
-    /* PET_NPROC_PER_NODE may be the user's own */
-    static const struct rc_str names[] = { RC_NAME("NODE_RANK"), RC_NAME("PET_NNODES"), RC_NAME("PET_NODE_RANK"),
-                                           RC_NAME("PET_RDZV_ID") };
-
-    RC_PLAN_UNSET(result, names, reason);
-    if (is_our_conf(rc_env_get(&result->env, RDZV_CONF)))
-        rc_plan_unset(result, RC_STR(RDZV_CONF), reason);
-    if (met_there(result))
-        rc_plan_unset(result, RC_STR(ENDPOINT), reason);
-}
-
 /* What torchrun and accelerate were given, beside what rollcall tells them.
  *
  * An argument wins over the PET_* of the environment (torch's argparse_util.py), and accelerate builds torchrun's

@@ -70,36 +70,64 @@ SHELL
     done
 }
 
-# handed OPTION...: what a job has that a task of `srun OPTION...` submits, without what differs from job to job
-handed()
+# submits TYPE OPTION...: a job from a login shell, a task of srun, a pseudo terminal of srun, a batch script or a shell of
+# salloc, by its script job.sh; its environment is in the file TYPE.env, its number of tasks in $tasks
+submits()
 {
+    local type=$1 line="sbatch --wait -o $shared/job.out $shared/job.sh"
     rm -f "$shared/job.out"
-    attempt 60 srun -N1 "$@" sh -c "[ \$SLURM_PROCID != 0 ] || sbatch --wait -o $shared/job.out $shared/job.sh"
-    succeeded || return 1
-    # SLURM_CPU_BIND is Slurm's, of a task that is bound; OMP_NUM_THREADS may be the user's
-    sed -E '/^(SLURM_(JOB_?ID|JOB_(START|END)_TIME|JOB_SLUID|TASK_PID|STEP_?ID|STEP_LAUNCHER_PORT|SRUN_COMM_PORT|LAUNCH_NODE.*|CPU_BIND.*|TOPOLOGY.*|NODE_ALIASES|PMIX.*)|PMIX_.*|OMPI_MCA_.*|OMP_NUM_THREADS|TMPDIR|_)=/d' \
-        "$shared/job.out" | sort
+    shift
+    case $type in
+        login) attempt 60 sh -c "$line" ;;
+        srun) attempt 60 srun -N1 "$@" sh -c "[ \$SLURM_PROCID != 0 ] || $line" ;;
+        pty) attempt 60 python -c 'import pty, sys; pty.spawn(sys.argv[1:])' srun -N1 --pty "$@" bash -c "$line" ;;
+        batch)
+            printf '%s\n' '#!/bin/bash' "$line" > "$shared/outer.sh"
+            attempt 60 sbatch --wait -N1 -o "$shared/outer.out" "$@" "$shared/outer.sh"
+            ;;
+        salloc) attempt 60 salloc -N1 "$@" sh -c "$line" ;;
+    esac
+    # from 24.11 on a task with GPUs hands on SLURM_TRES_PER_TASK, which a job without GPUs is refused for
+    tasks=$(grep -c '^task$' "$shared/job.out") || [[ $* == *gpus* ]] || explain "$(cat "$shared/job.out")"
+    grep -v '^task$' "$shared/job.out" > "$BATS_TEST_TMPDIR/$type.env"
 }
 
-@test "sbatch in a task: the job has the same environment and as many tasks, with --ddp as without" {
+@test "sbatch in a task or script of --ddp: the job has the environment of one from a login shell" {
+    local type options tasks plain
     printf '%s\n' '#!/bin/bash' '#SBATCH -N2 -n6' env 'srun sh -c "echo task"' > "$shared/job.sh"
-    for option in -n2,worker -n1,launcher -n2,watch,lookup=numeric -n2,order=node -n2,worker,nic=auto; do
-        handed "${option%%,*}" > "$BATS_TEST_TMPDIR/plain"
-        [ "$(grep -c '^task$' "$BATS_TEST_TMPDIR/plain")" -eq 6 ]
-        handed "${option%%,*}" "--ddp=${option#*,}" > "$BATS_TEST_TMPDIR/ddp"
-        diff "$BATS_TEST_TMPDIR/plain" "$BATS_TEST_TMPDIR/ddp" || explain "$option"
-    done
-    # a value of the user's own goes along
-    sed -i 's/^env$/echo "rank $RANK"/' "$shared/job.sh"
-    attempt 60 srun -N1 -n2 --ddp sh -c \
-        "[ \$SLURM_PROCID != 0 ] || RANK=7 sbatch --wait -o $shared/job.out $shared/job.sh"
+    unset OMP_NUM_THREADS
+    submits login
+    [ "$tasks" -eq 6 ]
+    mv "$BATS_TEST_TMPDIR/login.env" "$BATS_TEST_TMPDIR/shell"
+    while read -r type options; do
+        # shellcheck disable=SC2086 # options are words
+        submits "$type" ${options%--ddp*}
+        mv "$BATS_TEST_TMPDIR/$type.env" "$BATS_TEST_TMPDIR/plain"
+        plain=$tasks
+        # shellcheck disable=SC2086
+        submits "$type" $options
+        [ "$tasks" -eq "$plain" ] || explain "$type $options: $tasks of $plain tasks"
+        "$cluster_tests/inherited.py" "$BATS_TEST_TMPDIR"/{shell,plain,"$type.env"} || explain "$type $options"
+    done << 'ROWS'
+srun -n2 --ddp=worker,nic=auto
+srun -n2 --ddp=bind=cores,watch,lookup=numeric
+srun -n2 --gpus-per-task=1 --ddp=order=node
+srun -n2 --gpus-per-node=2 --ddp=gpus=own
+srun -n1 --gpus-per-node=2 --ddp=launcher,bind=cores,lookup=numeric
+srun -n2 --ddp=alone
+pty -n1 --ddp
+batch -n2 --ddp
+salloc -n2 --ddp
+ROWS
+}
+
+@test "sbatch in a task of --ddp: what the user has set goes along" {
+    printf '%s\n' '#!/bin/bash' 'env | grep -E "^(RANK|OMP_NUM_THREADS|CUDA_DEVICE_ORDER|PYTHONPATH)="' > "$shared/job.sh"
+    OMP_NUM_THREADS=3 CUDA_DEVICE_ORDER=PCI_BUS_ID PYTHONPATH=/a:/b attempt 60 srun -N1 -n2 --gpus-per-task=1 --ddp=watch \
+        sh -c "[ \$SLURM_PROCID != 0 ] || RANK=7 sbatch --wait -o $shared/job.out $shared/job.sh"
     succeeded
-    grep -q '^rank 7$' "$shared/job.out"
-    # and what srun hands to slurmstepd does not
-    printf '%s\n' '#!/bin/bash' 'env | grep "^SLURM_ROLLCALL_" || echo none' > "$shared/job.sh"
-    ROLLCALL=worker attempt 60 srun -N1 -n1 sbatch --wait -o "$shared/job.out" "$shared/job.sh"
-    succeeded
-    [ "$(cat "$shared/job.out")" = none ] || explain "$(cat "$shared/job.out")"
+    [ "$(sort "$shared/job.out" | xargs)" = 'CUDA_DEVICE_ORDER=PCI_BUS_ID OMP_NUM_THREADS=3 PYTHONPATH=/a:/b RANK=7' ] ||
+        explain "$(cat "$shared/job.out")"
 }
 
 @test "salloc and srun in a task, sbatch --export=NONE: as many tasks as they ask for" {

@@ -273,14 +273,26 @@ def test_no_tasks_no_ranks(host, name):
     untouched(host.step(step, ["worker"], env=env), step, env)
 
 
-TOLD = {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1", "NODE_RANK": "1", "GROUP_RANK": "1",
+def owned(env):
+    """With the list of what rollcall has set: each name with a digest of its value (FNV-1a, 31 bits)."""
+    def digest(value):
+        number = 0xcbf29ce484222325
+        for byte in value.encode():
+            number = (number ^ byte) * 0x100000001b3 % 2**64
+        return number % 2**31
+
+    return {**env, "ROLLCALL_OWN": " ".join(f"{name}={digest(value)}" for name, value in env.items()
+                                            if "ROLLCALL" not in name)}
+
+
+TOLD = owned({"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1", "NODE_RANK": "1", "GROUP_RANK": "1",
         "GROUP_WORLD_SIZE": "2", "MASTER_ADDR": "h0", "MASTER_PORT": "23001", "JAX_COORDINATOR_ADDRESS": "h0:23002",
         "ROLLCALL_IDENTITY": "rank=1 size=2 node=1 nodes=2",
         "SLURM_ROLLCALL_SERVER": f"{'0' * 32} 60001 9.0", "SLURM_ROLLCALL_WISH": "auto", "SLURM_ROLLCALL_NO_MONITOR": "1",
-        "ROLLCALL_NICS": "GLOO_SOCKET_IFNAME=ib0", "GLOO_SOCKET_IFNAME": "ib0", SCOPE: "slurm:9.0/1/worker/23001 =1/2/0/1/1"}
-AGENT = {"PET_NNODES": "2", "PET_NODE_RANK": "1", "PET_MASTER_ADDR": "h0", "PET_MASTER_PORT": "23001", "PET_RDZV_ID": "9.0",
+        "GLOO_SOCKET_IFNAME": "ib0", SCOPE: "slurm:9.0/1/worker/23001 =1/2/0/1/1"})
+AGENT = owned({"PET_NNODES": "2", "PET_NODE_RANK": "1", "PET_MASTER_ADDR": "h0", "PET_MASTER_PORT": "23001", "PET_RDZV_ID": "9.0",
          "PET_RDZV_ENDPOINT": "h0:23001", "PET_SIGNALS_TO_HANDLE": "SIGTERM,SIGUSR1", "PET_RDZV_CONF": "is_host=1", "NODE_RANK": "1", "MASTER_ADDR": "h0", "MASTER_PORT": "23001",
-         "ROLLCALL_SLURM_JOB_NAME": "train", SCOPE: "slurm:9.0/1/launcher/23001"}
+         "ROLLCALL_SLURM_JOB_NAME": "train", SCOPE: "slurm:9.0/1/launcher/23001"})
 BATCH = Step([[0]], job=10, step=SPECIAL_STEPS["batch"])
 
 

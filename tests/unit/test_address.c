@@ -179,7 +179,7 @@ UNIT_TEST(user_interface_stays, "the user's own interface stays, an empty one do
 UNIT_TEST(own_interface_is_replaced, "an outer rollcall's interface is replaced, or taken away")
 {
     static const char outer[] = "ROLLCALL_SCOPE=slurm:41.0/0/worker/29500 "
-                                "'ROLLCALL_NICS=GLOO_SOCKET_IFNAME=ib0 NCCL_SOCKET_IFNAME==ib0' "
+                                "'ROLLCALL_OWN=GLOO_SOCKET_IFNAME=734582182 NCCL_SOCKET_IFNAME=2127261481' "
                                 "GLOO_SOCKET_IFNAME=ib0 NCCL_SOCKET_IFNAME==ib0 TP_SOCKET_IFNAME=mine";
 
     resolve("addr=eth0", outer, &result);
@@ -190,7 +190,6 @@ UNIT_TEST(own_interface_is_replaced, "an outer rollcall's interface is replaced,
     resolve("worker", outer, &result);
     expect(&result, "GLOO_SOCKET_IFNAME", RC_UNSET, NULL);
     expect(&result, "NCCL_SOCKET_IFNAME", RC_UNSET, NULL);
-    expect(&result, "ROLLCALL_NICS", RC_UNSET, NULL);
     assert_null(entry_of(&result, "TP_SOCKET_IFNAME"));
 }
 

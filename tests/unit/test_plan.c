@@ -443,21 +443,6 @@ UNIT_TEST(tells_torch, "torch in a batch script is told that srun was forgotten"
     expect(&result, "!PYTHONPATH !ROLLCALL_IDENTITY");
 }
 
-static const struct row left_over[] = {
-    { TEXT("endpoint"), SCRIPT " " OUTER "PET_RDZV_ENDPOINT=n9:23456", "", "-PET_RDZV_ENDPOINT", "its own" },
-    { TEXT("endpoint"), SCRIPT " " OUTER "PET_RDZV_ENDPOINT=n9:1", "", "!PET_RDZV_ENDPOINT", "the user's stays" },
-    { TEXT("settings"), SCRIPT " " OUTER "PET_RDZV_CONF=is_host=1", "", "-PET_RDZV_CONF", "its own" },
-    { TEXT("settings"), SCRIPT " " OUTER "PET_RDZV_CONF=timeout=9", "", "!PET_RDZV_CONF", "the user's stay" },
-};
-
-UNIT_ROWS(forgets_outer, "of another job's launch a batch script forgets the", left_over)
-{
-    static struct rc_result result;
-
-    forget_srun(row, &result, false);
-    expect(&result, row->expected);
-}
-
 static const struct row asked_for[] = {
     { TEXT("worker"), "PATH=/bin", "worker", "RC307", "no launcher" },
     { TEXT("launcher"), "PATH=/bin", "launcher", "RC307", "no launcher" },
