@@ -140,6 +140,7 @@ static void read_options(struct rc_words *words, const struct program *launcher,
         if (wanted)
             *wanted = value;
     }
+    given->script = word;
 }
 
 static void read_launcher(struct rc_words *words, struct rc_command *command, const struct program *launcher,

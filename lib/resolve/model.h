@@ -93,6 +93,7 @@ struct rc_command_options {
     struct rc_str master_addr; /* --master_addr, --main_process_ip */
     struct rc_str port;        /* --main_process_port */
     struct rc_str restarts;    /* --max_restarts */
+    struct rc_str script;      /* the script or module, after which the options are not the launcher's */
     bool standalone;           /* torchrun --standalone */
 };
 

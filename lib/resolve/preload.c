@@ -290,7 +290,7 @@ void rc_forgotten_say(const struct rc_context *context, struct rc_result *result
                &result->command.name, &result->command.name);
     if (!tasks)
         return;
-    line = rc_command_write(context->argv, NULL, &result->arena);
+    line = rc_command_write(context->argv, NULL, RC_ABSENT, &result->arena);
     end = rc_command_goes_on(&result->command) ? "" : "-K ";
     if (result->command.told)
         line = rc_format(&result->arena, "sh -c '%s %s'", line, result->command.told);

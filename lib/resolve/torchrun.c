@@ -240,7 +240,9 @@ struct contradiction {
 
 static const char *leave_out(const struct rc_context *context, struct rc_result *result, const char *without)
 {
-    const char *line = context->argv ? rc_command_write(context->argv, without, &result->arena) : NULL;
+    const char *line = context->argv
+                           ? rc_command_write(context->argv, without, result->command.given.script, &result->arena)
+                           : NULL;
     const char *what = result->command.torchrun ? "leave it out" : "leave accelerate's numbers and address out";
 
     return line ? rc_format(&result->arena, "%s: %s", what, line) : what;

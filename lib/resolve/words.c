@@ -158,19 +158,21 @@ static enum quoting quoting_of(struct rc_str word)
     return quoting;
 }
 
-const char *rc_command_write(const char *const *argv, const char *without, struct rc_arena *arena)
+const char *rc_command_write(const char *const *argv, const char *without, struct rc_str script, struct rc_arena *arena)
 {
     enum { LINE_MAX = 200 };
     const char *line = rc_format(arena, "%s", argv[0]);
     size_t length = rc_str(argv[0]).n;
     bool is_found = !without;
+    bool is_before = without;
 
     for (argv++; *argv; argv++) {
         struct rc_str word = rc_str(*argv);
         enum quoting quoting = length + word.n < LINE_MAX ? quoting_of(word) : UNTYPED;
         struct rc_str value;
 
-        if (without && rc_command_is_named(rc_str_split(word, '=', &value), without)) {
+        is_before = is_before && *argv != script.p;
+        if (is_before && rc_command_is_named(rc_str_split(word, '=', &value), without)) {
             is_found = true;
             /* a variable that was empty has left no word, and the next one is another option or the script */
             if (!value.p && argv[1] && argv[1][0] != '-' && !rc_str_ends(rc_str(argv[1]), ".py"))

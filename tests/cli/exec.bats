@@ -209,6 +209,11 @@ PYTHON
             with PATH="$PWD:$PATH" "${agent[@]}" "$rollcall" exec -- torchrun --master-addr=localhost train.py
         fails_with 1 "RC313: torchrun was given --nproc_per_node='a100:2', which is no number; it is not started; leave it out: torchrun train.py, and say nproc=N" \
             with PATH="$PWD:$PATH" "${agent[@]}" "$rollcall" exec -- torchrun --nproc_per_node=a100:2 train.py
+        for words in '-m train --nproc_per_node 3 --nnodes=2' '--nnodes=2 train.py --nproc-per-node=3' \
+            '--no-python ./train 2 --nproc_per_node 3'; do
+            fails_with 1 "leave it out: torchrun $words, and say nproc=N" \
+                with PATH="$PWD:$PATH" "${agent[@]}" "$rollcall" exec -- torchrun --nproc_per_node a100:2 $words
+        done
     done
     [ ! -e train.py ]
 }
