@@ -6,7 +6,6 @@
 #pragma once
 
 #include "base/message.h"
-#include "roll/check.h"
 #include "roll/names.h"
 #include "roll/roll.h"
 
@@ -47,6 +46,8 @@ void rc_checking_blame_odd(struct rc_checking *check, const struct rc_member *me
 
 /* The node of an entry says itself that its tasks are not going to start. */
 void rc_checking_blame_dead(struct rc_checking *check, const struct rc_roll *roll);
+
+struct rc_roll_known;
 
 /* checkranks.c: RC601, RC602, RC603, RC614. `world` tasks on `nodes` nodes. */
 void rc_check_ranks(struct rc_checking *check, uint32_t world, uint32_t nodes, const struct rc_roll_known *known);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "launcher/hosts.h"
+#include "roll/check.h"
 #include "roll/checking.h"
 
 /* Where ranks begin or end. */
