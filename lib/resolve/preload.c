@@ -161,6 +161,9 @@ static const char *identity_text(struct rc_result *result, bool has_server, bool
 
     if (result->mode == RC_MODE_WORKER) {
         text = rc_format(&result->arena, "rank=%u size=%u %s", field[RC_RANK], field[RC_WORLD_SIZE], text);
+        if (!result->master.is_shared)
+            text = rc_format(&result->arena, "%s master=%s:%u", text, result->master.addr,
+                             (uint32_t)result->master.port);
         if (other == field[RC_RANK])
             other = result->facts.node_order_rank.value;
         if (other != RC_UNKNOWN && other != field[RC_RANK])

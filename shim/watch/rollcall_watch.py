@@ -50,6 +50,8 @@ def count_children():
 class Told:
     """What a call of init_process_group says of rank and world size, and where."""
 
+    cure_of_script = None  # if a script has changed the environment after rollcall
+
     def __init__(self, call, caller):
         self.caller = caller
         url = "" if call.get("store") is not None else str(call.get("init_method") or "env://")
@@ -57,6 +59,12 @@ class Told:
         query = dict(item.partition("=")[::2] for item in rest.partition("?")[2].split("&"))
         self.world, _ = self.find("world_size", call, query, scheme)
         self.rank, self.source = self.find("rank", call, query, scheme)
+        self.by_environment = self.source == self.NOW
+        # what is read of the environment
+        self.names = ("MASTER_ADDR", "MASTER_PORT") if scheme == "env" and call.get("store") is None else ()
+        self.names += ("RANK", "WORLD_SIZE") if self.by_environment else ()
+
+    NOW = "by RANK and WORLD_SIZE as they are now"
 
     def find(self, name, call, query, scheme):
         """As torch does it (rendezvous.py): an argument, the URL, the environment for env://. LookupError without."""
@@ -67,7 +75,7 @@ class Told:
             return int(query[name]), "in the init_method of " + self.caller
         if scheme != "env":
             raise LookupError(name)
-        return int(os.environ[name.upper()]), "by RANK and WORLD_SIZE as they are now"
+        return int(os.environ[name.upper()]), self.NOW
 
     def __str__(self):
         return "joins as rank %d of %d (%s)" % (self.rank, self.world, self.source)
@@ -77,7 +85,7 @@ class Told:
         return of_lightning if is_lightnings else change
 
     def cure_of(self, variables):
-        return self.cure("pass %s as rollcall set it, or nothing" % variables)
+        return self.cure_of_script or self.cure("pass %s as rollcall set it, or nothing" % variables)
 
 
 def told_local_rank(start):
@@ -118,6 +126,30 @@ class Device:
             )
 
 
+def find_mpirun(start):
+    """Rank and size, if mpirun started this process in a task, without rollcall: its own numbers are right."""
+    if start.get("ROLLCALL_SCOPE", "").startswith("openmpi:") or "OMPI_COMM_WORLD_RANK" not in start:
+        return None
+    return number(start, "OMPI_COMM_WORLD_RANK"), number(start, "OMPI_COMM_WORLD_SIZE")
+
+
+PATIENCE = 10  # seconds: others may start late
+
+
+def later(act):
+    import threading  # torch has imported it
+
+    timer = threading.Timer(PATIENCE, quietly, (act,))
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+def own_words():
+    with open("/proc/self/cmdline", "rb") as file:
+        return os.fsdecode(file.read()).split("\0")[:-1]
+
+
 class Task:
     """The task that this process is, or belongs to: its place among how many, by ROLLCALL_IDENTITY."""
 
@@ -128,6 +160,9 @@ class Task:
         self.count = identity["size" if self.worker else "nodes"]
         self.other = identity.get("other")
         self.here = self.count > 1
+        addr, _, port = identity.get("master", "").rpartition(":")
+        self.told = {"RANK": str(self.place), "WORLD_SIZE": str(self.count)} if self.worker else {}
+        self.told.update({"MASTER_ADDR": addr, "MASTER_PORT": port} if port else {})
         self.server = Server(identity)
 
     def __str__(self):
@@ -138,9 +173,27 @@ class Task:
     def enter(self, told, caller):
         """Before init_process_group; None, or a function for its end, which gets the exception if there was one."""
         self.server.enter()
-        if told:
-            return self.compare(told)
-        return lambda error: error or self.compare_with_world(caller)
+        if told is None:
+            return lambda error: error or self.compare_with_world(caller)
+        changed = self.changes(told.names)
+        if changed:
+            told.cure_of_script = "the script that starts it set %s; delete that there, or type there: %s" % (
+                ", ".join(changed), "rollcall exec -- " + command_line(own_words()))
+        before = len(said)
+        self.compare(told)
+        if not changed or len(said) > before:
+            return None
+        waits = "%s, and has waited %g s; %s" % (told, PATIENCE, told.cure_of_script)
+        timer = later(lambda: say("RC712", waits))
+        return lambda error: timer.cancel()
+
+    def changes(self, names):
+        """What a script has set to other values than rollcall. The workers of a launcher inside have values of its."""
+        start = start_environment()
+        if was_spawned() or "TORCHELASTIC_RUN_ID" in start or find_mpirun(start):
+            return []
+        return ["%s=%s (rollcall: %s)" % (name, start[name], value) for name, value in self.told.items()
+                if name in names and start.get(name, value) != value and os.environ.get(name) == start[name]]
 
     def compare_with_world(self, caller):
         c10d = sys.modules["torch.distributed.distributed_c10d"]
@@ -149,9 +202,7 @@ class Task:
     def compare(self, told):
         """Prints a line if no process of this task can be what it was told to be."""
         start = start_environment()
-        mpis = number(start, "OMPI_COMM_WORLD_RANK"), number(start, "OMPI_COMM_WORLD_SIZE")
-        # mpirun in a task, without rollcall: its own numbers are right
-        if (told.rank, told.world) == mpis and not start.get("ROLLCALL_SCOPE", "").startswith("openmpi:"):
+        if (told.rank, told.world) == find_mpirun(start):
             return
         # whether the task has started several workers, and this process may be one of them
         has_several = was_spawned() or number(start, "WORLD_SIZE") == told.world or count_children() > 0
@@ -199,17 +250,21 @@ class Task:
             torchrun.compare_rank(told)
 
 
-def command_line(words, by_exec):
-    """What started this process, with srun before it: `srun --ddp python train.py`; under rollcall exec its like."""
+def command_line(words):
+    """What started this process: `python train.py`."""
     import shlex
 
     name = os.path.basename(words[1]) if len(words) > 1 else ""
     words = [name if name in AGENTS else os.path.basename(words[0])] + words[2 if name in AGENTS else 1 :]
     line = " ".join(map(shlex.quote, words))
+    return line if len(line) <= 200 else line[:200] + " ..."
+
+
+def srun_line(words, by_exec):
+    """The same with srun before it: `srun --ddp python train.py`; under rollcall exec its like."""
     each = "--ntasks-per-node=1 " if is_agent(words) else ""
     end = "" if goes_on(words) or not by_exec else "-K "  # srun --ddp ends the step by itself
-    how = "rollcall exec -- " if by_exec else "--ddp "
-    return "srun " + end + each + how + (line if len(line) <= 200 else line[:200] + " ...")
+    return "srun %s%s%s%s" % (end, each, "rollcall exec -- " if by_exec else "--ddp ", command_line(words))
 
 
 AGENTS = ("torchrun", "accelerate")
@@ -254,7 +309,6 @@ class Script:
 
     A script may start its processes by hand as well, and they meet: so it is named only after a while."""
 
-    PATIENCE = 10  # seconds
     # whose processes are started by a launcher, and know the others
     LAUNCHED = ("TORCHELASTIC_RUN_ID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK")
 
@@ -266,24 +320,16 @@ class Script:
         # a batch script has none, or one above SLURM_MAX_NORMAL_STEP_ID (slurm.h), which Slurm 26.05 writes as -5
         is_script = (step is None or step >= 0xFFFFFFF0) and start.get("SLURM_JOB_ID") == str(identity["script"])
         self.here = is_script and not any(map(start.get, self.LAUNCHED))
-        with open("/proc/self/cmdline", "rb") as file:
-            self.words = os.fsdecode(file.read()).split("\0")[:-1]
+        self.words = own_words()
         nodes = nodes_of_agent(self.words)
         if self.here and nodes > 1:
             # torchrun starts its workers when the agents of all nodes have met
-            self.say_later("waits for the other %d nodes" % (nodes - 1), lambda: count_children() == 0)
+            waits = "waits for the other %d nodes" % (nodes - 1)
+            later(lambda: count_children() == 0 and self.say(waits))
 
     def say(self, what):
-        cure = "start it with srun: %s" % command_line(self.words, self.by_exec)
+        cure = "start it with srun: %s" % srun_line(self.words, self.by_exec)
         say("RC309", "%s, but the script of a job of %d tasks runs once; %s" % (what, self.tasks, cure))
-
-    def say_later(self, what, still):
-        import threading
-
-        timer = threading.Timer(self.PATIENCE, lambda: still() and self.say(what))
-        timer.daemon = True
-        timer.start()
-        return timer
 
     def enter(self, told, caller):
         """As Task.enter."""
@@ -292,7 +338,7 @@ class Script:
         if told.world < 2 or told.rank > 0:
             return None
         waits = "waits for %d others as rank 0 of %d" % (told.world - 1, told.world)
-        timer = self.say_later(waits, lambda: count_children() < told.world - 1)
+        timer = later(lambda: count_children() < told.world - 1 and self.say(waits))
         return lambda error: timer.cancel()
 
 
@@ -345,7 +391,8 @@ def install_watch():
     c10d = sys.modules.get("torch.distributed.distributed_c10d")
     if not words or {"off", "watch=off"} & set(os.environ.get("ROLLCALL", "").split(",")):
         return
-    identity = {name: int(value) for name, _, value in (word.partition("=") for word in words)}
+    pairs = (word.partition("=")[::2] for word in words)
+    identity = {name: int(value) if value.isdecimal() else value for name, value in pairs}
     watch = Script(identity) if "script" in identity else Task(identity)
     if watch.here and hasattr(c10d, "init_process_group") and not hasattr(c10d.init_process_group, "rollcall_watch"):
         wrap_process_groups(watch, c10d)

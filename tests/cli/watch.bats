@@ -74,7 +74,7 @@ path_of()
     identity='rank=3 size=4 node=1 nodes=2'
     expect()
     {
-        [ "$output" = "$1|$identity" ] || {
+        [[ $output =~ ^"$1|$identity master=192.0.2.1:"[0-9]+$ ]] || {
             echo "'$output' is not '$1|$identity'"
             return 1
         }
@@ -102,7 +102,7 @@ path_of()
         env SLURM_STEP_ID=8 "$rollcall" exec -- sh -c 'echo "${ROLLCALL_IDENTITY-none}"'
     # in the same task it stays
     run -0 with "${task_3[@]}" "$rollcall" exec --ddp=watch -- "$rollcall" exec -- sh -c 'echo "${ROLLCALL_IDENTITY-none}"'
-    [ "$output" = 'rank=3 size=4 node=1 nodes=2' ]
+    [[ $output == 'rank=3 size=4 node=1 nodes=2 master=192.0.2.1:'* ]]
 }
 
 @test "a tree that was moved has its watch with it, and one without it says so" {
@@ -515,13 +515,47 @@ os._exit(0)'
     [[ $stderr == *"warning RC705: "*"TORCH_DEVICE_BACKEND_AUTOLOAD='0'"* ]]
 }
 
+# wrapped LINES [NAME=VALUE...]: task 3 of 4, started by a script of these lines, in which ten seconds are a tenth
+wrapped()
+{
+    local lines=$1
+    shift
+    run -0 --separate-stderr with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${task_3[@]}" "$@" \
+        "$rollcall" exec --ddp=watch -- sh -c "$lines"$'\n"$@"' - "$python" -c 'import torch, torch.distributed as dist
+import rollcall_watch
+rollcall_watch.PATIENCE = 0.1
+dist.init_process_group()'
+}
+
+@test "a script between rollcall and Python: what it has overwritten is named, with the line to type" {
+    local there='; delete that there, or type there: rollcall exec -- python'
+    wrapped 'export RANK=0'
+    [[ $stderr == "rollcall: warning RC703: "*"the script that starts it set RANK=0 (rollcall: 3)$there"* ]]
+    wrapped 'export RANK=$SLURM_LOCALID WORLD_SIZE=1'
+    [[ $stderr == *"warning RC701: "*"set RANK=1 (rollcall: 3), WORLD_SIZE=1 (rollcall: 4)$there"* ]]
+    wrapped 'export MASTER_ADDR=n9' FAKE_SECONDS=2
+    [[ $stderr == *"warning RC712: process "*" joins as rank 3 of 4 "*", and has waited 0.1 s; "*"set MASTER_ADDR=n9 (rollcall: 192.0.2.1)$there"* ]]
+    wrapped 'export WORLD_SIZE=8 MASTER_PORT=1234' FAKE_SECONDS=2
+    [[ $stderr == *"warning RC712: "*"set WORLD_SIZE=8 (rollcall: 4), MASTER_PORT=1234 (rollcall: "* ]]
+    [ "$(grep -c RC7 <<< "$stderr")" = 1 ]
+}
+
+@test "a script between rollcall and Python: the same values, or others with which the processes meet -> no line" {
+    wrapped 'export RANK=3 WORLD_SIZE=4 MASTER_ADDR=$MASTER_ADDR MASTER_PORT=$MASTER_PORT' FAKE_SECONDS=2
+    [ -z "$stderr" ]
+    wrapped 'export MASTER_PORT=1234'
+    [ -z "$stderr" ]
+    wrapped 'export LOCAL_RANK=0 OTHER=1' FAKE_SECONDS=2
+    [ -z "$stderr" ]
+}
+
 # in_script NAME=VALUE... -- CODE: as a process of a batch script of sbatch --ddp, where ten seconds are a tenth
 in_script()
 {
     read_code "$@"
     run --separate-stderr with PYTHONPATH="$fake:$folder" PYTHONDONTWRITEBYTECODE=1 SLURM_JOB_ID=42 SLURM_NTASKS=4 \
         ROLLCALL_IDENTITY='script=42 tasks=4' "${variables[@]}" "$python" -c "import rollcall_watch
-rollcall_watch.Script.PATIENCE = 0.1
+rollcall_watch.PATIENCE = 0.1
 import time, torch, torch.distributed as dist, torch.distributed.distributed_c10d as c10d
 $code"
 }
@@ -534,7 +568,7 @@ $code"
     [[ $stderr == *'start it with srun: srun -K rollcall exec -- python'* ]]
     # -K would end a torchrun that goes on by itself
     in_script -- 'for line in ["--nnodes=2 t.py --max-restarts=3", "--max-restarts 3 t.py", "--nnodes=1:4 t.py"]:
-    print(rollcall_watch.command_line(["python", "torchrun", *line.split()], True))'
+    print(rollcall_watch.srun_line(["python", "torchrun", *line.split()], True))'
     [ "$output" = 'srun -K --ntasks-per-node=1 rollcall exec -- torchrun --nnodes=2 t.py --max-restarts=3
 srun --ntasks-per-node=1 rollcall exec -- torchrun --max-restarts 3 t.py
 srun --ntasks-per-node=1 rollcall exec -- torchrun --nnodes=1:4 t.py' ]

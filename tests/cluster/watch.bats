@@ -53,6 +53,16 @@ said_once()
     named RC703 'joins as rank 0 of 2 .*its task is rank 1 of 2'
 }
 
+@test "a script that starts Python sets MASTER_ADDR or WORLD_SIZE: named if the processes wait, and not if they meet" {
+    attempt_until 2 'RC712' 60 srun --ddp=watch -N2 --ntasks-per-node=1 sh -c \
+        'export MASTER_ADDR=127.0.0.1; exec python "$1"' - "$programs/env.py"
+    named RC712 'joins as rank '{0,1}' of 2 .*set MASTER_ADDR=127.0.0.1 .rollcall: n1.*type there: rollcall exec -- python '
+    attempt_until 2 'RC712' 60 srun --ddp=watch -N2 --ntasks-per-node=1 sh -c \
+        'export WORLD_SIZE=4; python "$1"' - "$programs/env.py"
+    trains 90 srun --ddp=watch -N2 --ntasks-per-node=2 sh -c 'export MASTER_PORT=29555; python "$1"' - "$programs/env.py"
+    unsaid 'RC7'
+}
+
 @test "who joins as its task is: watched, and not named" {
     PYTHONPATH=/nowhere ROLLCALL_DEBUG=1 trains 90 srun --ddp=watch -N2 --ntasks-per-node=2 python "$programs/env.py"
     [ "$(grep -c 'rollcall: watch: process .* and its task is rank' "$err")" = 4 ]

@@ -107,12 +107,15 @@ static const struct row added[] = {
       "another one begins like it" },
     { TEXT("x"), STEP, "lookup=off", "!LD_PRELOAD", "look-ups as torch does them" },
     { TEXT("apptainer exec i x"), STEP, "lookup=numeric", "!LD_PRELOAD RC505", "no library that its container lacks" },
-    { TEXT("x"), STEP, "watch", "PYTHONPATH=/r/watch 'ROLLCALL_IDENTITY=rank=0 size=2 node=0 nodes=2'",
+    { TEXT("x"), STEP "MASTER_PORT=5000", "watch",
+      "PYTHONPATH=/r/watch 'ROLLCALL_IDENTITY=rank=0 size=2 node=0 nodes=2 master=n1:5000'",
       "what the watch compares with" },
     { TEXT("x"), STEP, "launcher,watch", "'ROLLCALL_IDENTITY=node=0 nodes=2'", "an agent has no rank" },
-    { TEXT("x"), STEP SERVED, "watch=60", "'ROLLCALL_IDENTITY=rank=0 size=2 node=0 nodes=2 task=0 tasks=2 arrivals=1'",
+    { TEXT("x"), STEP SERVED "MASTER_PORT=5000", "watch=60",
+      "'ROLLCALL_IDENTITY=rank=0 size=2 node=0 nodes=2 master=n1:5000 task=0 tasks=2 arrivals=1'",
       "the server knows tasks by Slurm's number" },
-    { TEXT("x"), STEP SERVED, "watch", "'ROLLCALL_IDENTITY=rank=0 size=2 node=0 nodes=2 task=0 tasks=2'",
+    { TEXT("x"), STEP SERVED "MASTER_PORT=5000", "watch",
+      "'ROLLCALL_IDENTITY=rank=0 size=2 node=0 nodes=2 master=n1:5000 task=0 tasks=2'",
       "without a time the server hears of failures, and not of arrivals" },
     { TEXT("x"), STEP "SLURM_ROLLCALL_SERVER='token 1234 42.7' ", "watch=60", "PYTHONPATH=/r/watch RC709",
       "the server is another step's" },
@@ -121,8 +124,8 @@ static const struct row added[] = {
     { TEXT("x"),
       "SLURM_JOB_ID=42 SLURM_STEP_ID=0 SLURM_PROCID=1 SLURM_LOCALID=0 SLURM_NODEID=1 SLURM_STEP_NUM_TASKS=4 "
       "SLURM_STEP_NUM_NODES=2 SLURM_NTASKS=4 SLURM_STEP_TASKS_PER_NODE=2(x2) SLURM_STEP_NODELIST=n[1-2] "
-      "SLURM_GTIDS=1,3",
-      "watch,order=node", "RANK=2 'ROLLCALL_IDENTITY=rank=2 size=4 node=1 nodes=2 other=1'",
+      "SLURM_GTIDS=1,3 MASTER_PORT=5000",
+      "watch,order=node", "RANK=2 'ROLLCALL_IDENTITY=rank=2 size=4 node=1 nodes=2 master=n1:5000 other=1'",
       "Slurm has another number for it" },
 };
 
