@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import functools
 import glob
@@ -131,27 +132,29 @@ def _check(result: int, error: _Error) -> None:
 def _interruptible(call: Callable[[], int]) -> int:
     """Calls it in a thread if this is the main one: Python runs signal handlers there, but not during a call of C.
 
-    If a handler raises, the thread ends with the call, or with the process.
+    If a handler raises, the thread ends with the call, or with the process. The lock is C's: if a handler raises inside
+    of threading.Event.wait, which Thread.start calls too, RuntimeError can replace that (release unlocked lock).
     """
     results: List[int] = []
     failures: List[BaseException] = []
-    ended = threading.Event()
+    running = threading.Lock()
 
     def run() -> None:
         try:
             results.append(call())
         except BaseException as failure:
             failures.append(failure)
-        ended.set()
+        running.release()
 
     if threading.current_thread() is not threading.main_thread():
         return call()
+    running.acquire()
     try:
-        threading.Thread(target=run, daemon=True).start()
+        _thread.start_new_thread(run, ())
     except RuntimeError:  # no more threads, or the interpreter ends
         return call()
     # a signal that another thread receives does not end the wait
-    while not ended.wait(0.1):
+    while not running.acquire(timeout=0.1):
         pass
     if failures:
         raise failures[0]

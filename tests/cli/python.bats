@@ -300,7 +300,7 @@ PYTHON
 
 @test "a signal interrupts a call at once, in the main thread, beside threads, with a handler that returns and one that raises" {
     run -0 clean LD_LIBRARY_PATH="$prefix/lib" RANK=1 WORLD_SIZE=2 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2 \
-        MASTER_ADDR=127.0.0.1 MASTER_PORT=$((20000 + RANDOM % 10000)) "$venv/bin/python" -c '
+        MASTER_ADDR=127.0.0.1 MASTER_PORT=$((20000 + RANDOM % 10000)) env --default-signal=INT "$venv/bin/python" -c '
 import os, rollcall, signal, threading, time
 assert rollcall.identity().nnodes == 1, rollcall.identity()
 seen = []
