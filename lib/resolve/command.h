@@ -32,7 +32,7 @@ bool rc_command_is_named(struct rc_str option, const char *names);
 /* Return whether one of the words is such an option, with or without a value. */
 bool rc_command_has(const char *const *argv, const char *names);
 
-/* Return the command as one types it, without the options "--a_b|--c" before `script`, a word of argv, and their values:
+/* Return the command as one types it, without the options "--a_b|--c" before `script`, a word of argv, and values:
  * up to 200 characters, and as far as double quotes are enough; then " ...". NULL if it has none of these options. */
 const char *rc_command_write(const char *const *argv, const char *without, struct rc_str script,
                              struct rc_arena *arena);
