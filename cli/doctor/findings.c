@@ -85,7 +85,7 @@ void doctor_findings_add_fact(struct findings *findings, const char *name, const
     findings->fact_count++;
 }
 
-/* Whether it is of something that was not looked at. Other notes are advice. */
+/* True if the finding reports a skipped check; other notes are advice. */
 static bool is_unread(const struct finding *finding)
 {
     return finding->level == RC_LEVEL_NOTE && strncmp(finding->id, "D42", 3) == 0;

@@ -35,7 +35,7 @@ bool rc_hostlist_nth(struct rc_str list, uint32_t index, char name[RC_HOST_MAX +
  * write) its hosts are not found: the text would not tell them apart. */
 uint32_t rc_hostlist_find(struct rc_str list, struct rc_str name);
 
-/* Likewise of a node that may call itself by a long name, of which the list has the short one. */
+/* Like rc_hostlist_find(), but also match the short form of the name. */
 uint32_t rc_hostlist_find_node(struct rc_str list, struct rc_str name);
 
 /* Lists of hosts as sites' launchers write them, one entry after the other. Nothing is copied: a name is a piece of the

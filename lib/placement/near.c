@@ -34,7 +34,7 @@ int rc_near_node(hwloc_topology_t topology, hwloc_const_bitmap_t cpus)
 
         if (is_gpu_memory(node) || !hwloc_bitmap_isincluded(cpus, node->cpuset))
             continue;
-        /* of several kinds at the same cores the first is what the kernel takes by itself: DRAM, not HBM or CXL */
+        /* if several kinds of memory share the cores, the first is the kernel's default: DRAM, not HBM or CXL */
         if (!best || weight < least || (weight == least && node->os_index < best->os_index)) {
             best = node;
             least = weight;

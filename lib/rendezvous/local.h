@@ -61,7 +61,7 @@ struct rc_gathered {
 int rc_gather_collect(const char *name, uint32_t own, uint32_t expected, uint32_t milliseconds,
                       struct rc_gathered *all);
 
-/* The same text to all of them, and an end to it. */
+/* Send the text to every task and close its connection. */
 void rc_gather_reply(struct rc_gathered *all, struct rc_str text);
 
 /* For the other tasks: tells the first task this rank, and a text of less than RC_GATHER_SAID_MAX bytes, which may be

@@ -212,7 +212,7 @@ bool rc_identity_read(const struct rc_context *context, struct rc_result *result
            is_below(result, RC_NODE_RANK, RC_NNODES);
 }
 
-/* Whoever asks later in a task, without its options, is told the RANK that it has. */
+/* A later rollcall in the same task has no options: report the RANK already assigned. */
 static bool is_by_node(const struct rc_context *context, const struct rc_result *result)
 {
     if (context->options.order != RC_ORDER_UNSET)
@@ -285,7 +285,7 @@ const char *rc_identity_source(const struct rc_result *result, enum rc_field fie
     return result->identity.field[field] == said->value ? said->source : result->facts.node_order_rank.source;
 }
 
-/* Of a name that several say the first counts. */
+/* If several launchers set a variable, use the first. */
 static void reject(struct rc_plan *plan, const char *name, struct rc_str value, const char *reason)
 {
     for (unsigned i = 0; i < plan->rejected_count; i++)

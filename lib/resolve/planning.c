@@ -118,7 +118,7 @@ static const struct rc_str torchelastic_names[] = {
     RC_NAME("TORCHELASTIC_ERROR_FILE"),
 };
 
-/* Why no number of nodes is told. */
+/* Reason given when the node count is left unset. */
 static const char uncounted[] = "the launcher does not count nodes";
 
 /* The numbers of a worker. Its stamp has the first RC_STAMP_TOLD of them, in this order. In launcher mode those that

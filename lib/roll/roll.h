@@ -179,7 +179,7 @@ bool rc_answer_read(struct rc_str text, struct rc_answer *answer, struct rc_aren
 
 /* Whom the roll call (check.h) blames for what it finds. */
 
-/* The place of a finding that is none: the node itself has said that its tasks are not going to start. */
+/* Not a finding: the node already reported that its tasks will not start. */
 enum { RC_BLAMED_BY_ITSELF = 255 };
 
 struct rc_blamed {
