@@ -103,6 +103,32 @@ with_cache()
     [[ $output == *"plugin            yes, for Slurm 25.05"* ]]
 }
 
+# headers_of SERIES NUMBER: this machine's headers as those of another series, below $BATS_TEST_TMPDIR/slurm, with its srun
+headers_of()
+{
+    local from
+    from=$(dirname "$(echo '#include <slurm/spank.h>' | gcc -M -x c - | grep -o '/[^ ]*slurm/spank.h')")
+    mkdir -p "$BATS_TEST_TMPDIR/slurm/include" "$BATS_TEST_TMPDIR/slurm/bin"
+    cp -r "$from" "$BATS_TEST_TMPDIR/slurm/include/slurm"
+    sed -i -E "s/^(#define SLURM_VERSION_NUMBER).*/\1 $2/" "$BATS_TEST_TMPDIR/slurm/include/slurm/slurm_version.h"
+    printf '%s\n' '#!/bin/sh' "echo slurm $1.5" > "$BATS_TEST_TMPDIR/slurm/bin/srun"
+    chmod 755 "$BATS_TEST_TMPDIR/slurm/bin/srun"
+    PATH=$BATS_TEST_TMPDIR/slurm/bin:$PATH
+}
+
+@test "srun in PATH has a prefix of its own: its headers, not those of /usr/include" {
+    headers_of 26.05 0x1a0505
+    run -0 with_cache
+    [[ $output == *$'for the Slurm series... 26.05\n'* ]]
+}
+
+@test "srun in PATH is of another series than the only headers: an error that names both" {
+    headers_of 26.05 0x1a0505
+    rm -r "$BATS_TEST_TMPDIR/slurm/include"
+    run ! with_cache
+    [[ $output == *"the headers found are of Slurm "*", and srun in PATH is 26.05: install the headers of 26.05"* ]]
+}
+
 # bats test_tags=all
 @test "without Slurm the rest is built" {
     run -0 with_cache --enable-werror --without-slurm --without-pmix --prefix="$BATS_TEST_TMPDIR/prefix"
