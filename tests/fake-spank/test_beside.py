@@ -75,7 +75,8 @@ def test_every_task_gets_the_folder_and_its_identity(installed):
         assert played.lines() == []
         assert [t.env["PYTHONPATH"] for t in played.all_tasks] == [path] * 4
         assert [t.env["ROLLCALL_IDENTITY"] for t in played.all_tasks] == [
-            f"rank={rank} size=4 node={rank // 2} nodes=2" for rank in range(4)]
+            f"rank={rank} size=4 node={rank // 2} nodes=2 "
+            f"master={t.env['MASTER_ADDR']}:{t.env['MASTER_PORT']}" for rank, t in enumerate(played.all_tasks)]
 
 
 @pytest.mark.parametrize("options, configuration", [([""], []), (["worker"], []), (["watch=off"], ["watch"]),
