@@ -344,7 +344,8 @@ const struct subcommand cli_exec = {
             "\n"
             "Finds the rank of this process, sets RANK, WORLD_SIZE, MASTER_ADDR and so on,\n"
             "then executes CMD: same process, same standard streams, CMD's exit status.\n"
-            "Rank 0 holds the master port for CMD. Outside of any launcher CMD is just run.\n"
+            "Rank 0 holds the master port for CMD. Without a launcher\n"
+            "CMD is rank 0 of 1 (RC311).\n"
             "\n"
             "      --ddp[=MODE][,KEY=VALUE]...\n" HELP_AFTER_DDP,
     .operands = OPERANDS_COMMAND,
