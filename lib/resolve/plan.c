@@ -146,6 +146,12 @@ bool rc_plan_fits(struct rc_result *result)
 {
     if (!result->plan.full && !result->arena.full)
         return true;
+    if (result->plan.full)
+        return rc_say(
+            &result->messages, RC502,
+            "more than %u variables have to be set or unset; nothing is set; unset those that the job does not "
+            "need, such as PMIX_ and PMI_ variables",
+            (uint32_t)RC_PLAN_MAX);
     return rc_say(&result->messages, RC502,
                   "the values to set are too long; nothing is set; unset variables of many thousand characters");
 }

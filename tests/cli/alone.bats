@@ -62,3 +62,10 @@ PYTHON
     run -0 env "${task_0[@]}" CUDA_VISIBLE_DEVICES=1 "$rollcall" exec --ddp=alone -- sh -c "$numbers"
     [ "$output" = 'rank=0 local=0 pet= ids=' ]
 }
+
+@test "alone: more variables than a plan has room for -> RC502 names the number" {
+    many=()
+    for i in {1..140}; do many+=("PMIX_T$i=x"); done
+    run -1 --separate-stderr env "${task_0[@]}" "${many[@]}" "$rollcall" exec --ddp=alone -- true
+    [[ $stderr == *'RC502: more than 128 variables have to be set or unset; nothing is set; '* ]]
+}
