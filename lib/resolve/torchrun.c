@@ -9,7 +9,6 @@
 
 #define RDZV_CONF "PET_RDZV_CONF"
 #define HOSTS     "is_host=1"
-#define PATIENCE  "join_timeout=180"
 
 /* Where agents meet; it takes precedence over PET_MASTER_ADDR and PET_MASTER_PORT. */
 #define ENDPOINT "PET_RDZV_ENDPOINT"
@@ -30,7 +29,7 @@ void rc_agents_unset(struct rc_result *result, const char *reason)
 
 static bool is_our_conf(struct rc_str conf)
 {
-    return rc_str_starts(conf, "is_host=") || rc_str_starts(conf, PATIENCE);
+    return rc_str_starts(conf, "is_host=");
 }
 
 /* Whether the endpoint has the port that this process's stamp says its task was told. */
@@ -157,21 +156,15 @@ static void read_arguments(struct rc_result *result, struct arguments *arguments
 
 /* torch's c10d backend guesses by name and address which node hosts the store (c10d_rendezvous_backend.py), and
  * misses a name of another network. The first node is told to; the others are left to guess: one that the endpoint
- * names hosts it all the same, and a store too many on the first node disturbs nobody.
- * A script may start torchrun --standalone, which overrides the endpoint but not the number of nodes: it waits for the
- * others, and ends with an error (torch 2.6 to 2.14; measured), by default after ten minutes. */
+ * names hosts it all the same, and a store too many on the first node disturbs nobody. */
 static void plan_host(struct rc_result *result, const struct arguments *arguments)
 {
     struct rc_str now = rc_env_get(&result->env, RDZV_CONF);
     bool is_ours = result->stamp.text.p && is_our_conf(now);
     bool is_host = result->identity.field[RC_NODE_RANK] == 0 && !arguments->meets_elsewhere;
-    bool is_hidden = result->command.kind == RC_COMMAND_UNKNOWN && result->identity.field[RC_NNODES] > 1;
 
     if (now.n && !is_ours)
         rc_plan_keep(result, RC_STR(RDZV_CONF), "as the user set it");
-    else if (is_hidden)
-        rc_plan_set(result, RC_STR(RDZV_CONF), is_host ? HOSTS "," PATIENCE : PATIENCE, "this node's number in the job",
-                    "torchrun --standalone, in a script, would wait for other nodes for ten minutes");
     else if (is_host)
         rc_plan_set(result, RC_STR(RDZV_CONF), HOSTS, "this node's number in the job",
                     "saves c10d from guessing the host by name");

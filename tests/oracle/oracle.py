@@ -157,11 +157,8 @@ def fill_agent(launch, s, task, counts, node, nproc):
         s.absent.add("PET_NODE_RANK")
     else:
         s.values["PET_NODE_RANK"] = str(node)
-    conf = ["is_host=1"] if node == 0 and not backend else []  # the endpoint's own node hosts the store
-    if not starts_workers(launch.argv) and len(counts) > 1:
-        conf.append("join_timeout=180")
-    if conf:
-        s.values["PET_RDZV_CONF"] = ",".join(conf)
+    if node == 0 and not backend:  # the endpoint's own node hosts the store
+        s.values["PET_RDZV_CONF"] = "is_host=1"
     else:
         s.absent.add("PET_RDZV_CONF")
     wanted = nproc or task.env.get("PET_NPROC_PER_NODE") or launch.layout.gpus  # the user's own stays

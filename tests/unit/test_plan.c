@@ -224,12 +224,10 @@ static const struct row agents[] = {
     { TEXT("torchrun --nproc_per_node=gpu t.py"), STEP, "launcher", "PET_NNODES=2", "a worker for each GPU" },
     { TEXT("./run.sh"), STEP, "worker",
       "RANK=0 PET_NNODES=2 PET_NODE_RANK=0 PET_MASTER_ADDR=n1 PET_RDZV_ID=42.0 "
-      "PET_RDZV_CONF=is_host=1,join_timeout=180 !PET_RDZV_ENDPOINT",
+      "PET_RDZV_CONF=is_host=1 !PET_RDZV_ENDPOINT",
       "a script, which may start torchrun" },
     { TEXT("./run.sh"), SECOND "PET_NPROC_PER_NODE=2", "worker",
-      "RANK=1 PET_NODE_RANK=1 +PET_NPROC_PER_NODE "
-      "PET_RDZV_CONF=join_timeout=180",
-      "the same on the second node" },
+      "RANK=1 PET_NODE_RANK=1 +PET_NPROC_PER_NODE !PET_RDZV_CONF", "the same on the second node" },
     { TEXT("torchrun --rdzv_backend=c10d --node_rank=1 t.py"), STEP "PET_NODE_RANK=0", "launcher",
       "-PET_NODE_RANK PET_RDZV_CONF=is_host=1", "c10d numbers the nodes itself" },
     { TEXT("torchrun --rdzv_backend=$BACKEND t.py"), STEP, "launcher", "PET_NODE_RANK=0 PET_RDZV_CONF=is_host=1",
