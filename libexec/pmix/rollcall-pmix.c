@@ -2,27 +2,27 @@
 /* rollcall-pmix - one short session with the PMIx server of the launcher that started this task.
  *
  *   rollcall-pmix job   says who the task is and what the job looks like (lib/launcher/pmix.c)
- *   rollcall-pmix put   tells the job's other nodes where to meet (lib/rendezvous)
- *   rollcall-pmix get   asks where
+ *   rollcall-pmix put   tells the job's other nodes where to meet (lib/rendezvous); get asks where
  *   rollcall-pmix put-store, get-store   the same for the store server of its tasks
  *
  * A second argument is the number of milliseconds after which the session ends. A program of its own, because PMIx must
- * not stay connected in an application, keeps a thread, and reads whatever plugins it finds. PMIx_Init, a question,
- * PMIx_Finalize. The bare connection is handed on to who asks (below). Prints lines NAME=VALUE, all of them or one that
- * says what failed, and ends with 0 or 1.
+ * not stay connected in an application, keeps a thread, and reads whatever plugins it finds. The bare connection is
+ * handed on to who asks (below). Prints lines NAME=VALUE, or one that says what failed, and ends with 0 or 1.
  *
  * Slurm kills the step of a PMIx client that disconnects without PMIx_Finalize (src/plugins/mpi/pmix/
  * pmixp_client_v2.c, _errhandler), so nothing may end this process before: its caller does not kill it, and signals
  * are blocked. A wait ends at the deadline, with a signal that would end the process, or when the caller closes its
- * end of standard output. PMIx_Finalize waits 2 s at most (openpmix 4.2.2 and 5.0.7 src/client/pmix_client.c,
- * fin_timeout); a server that has hung reads its message later. PMIx_Init waits as long as the server hangs; the caller
- * does not.
+ * end of standard output. PMIx_Commit waits in a thread: Slurm's server answers 31 s late if a node that asked for the
+ * key has ended its part (measured). PMIx_Finalize waits 2 s at most (openpmix 4.2.2 and 5.0.7
+ * src/client/pmix_client.c, fin_timeout), and the server reads its message later. PMIx_Init waits as long as the server
+ * hangs; the caller does not.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pmix.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,11 +43,8 @@ static int fail(const char *kind, const char *what, const char *why)
     return -1;
 }
 
-/* Libpmix, opened at run time: the few functions that are used of it.
- *
- * One build runs with PMIx 4, 5 and 7, and a rollcall that was built with PMIx is installed where there is none.
- * Nothing of the library's own structures is made here but values: the size of others (pmix_info_t) is not the same in
- * all releases, a value's head is. */
+/* Libpmix is opened at run time: one build runs with PMIx 4, 5 and 7, and is installed on machines without PMIx. Only
+ * values are made here: the size of other structures (pmix_info_t) differs between releases. */
 
 #define LIBRARY "libpmix.so.2"
 
@@ -130,13 +127,12 @@ static bool is_answered(int64_t until)
     uint64_t count;
 
     while (!is_over) {
-        int64_t now = rc_milliseconds();
-        int ready = poll(p, 3, now < until ? (int)((until < deadline ? until : deadline) - now) : 0);
+        int ready = poll(p, 3, rc_milliseconds_left(until < deadline ? until : deadline));
 
         if (ready > 0 && p[0].revents)
             return read(answered, &count, sizeof(count)) == sizeof(count);
         is_over = (ready > 0 && (p[1].revents || p[2].revents)) || rc_milliseconds() >= deadline;
-        if (ready == 0)
+        if (rc_milliseconds() >= until)
             break;
     }
     return false;
@@ -357,28 +353,33 @@ static int print_job(const char *key)
     return 0;
 }
 
-/* A text that RANK 0's node tells all others: where they meet (lib/rendezvous).
- *
- * One key for the launch's roll call, one for the store server of its tasks: what is put
- * stays, and a second reader gets the same text. */
+/* Where the nodes meet (lib/rendezvous), put by RANK 0's node: one key for the launch's roll call, one for the store
+ * server of its tasks. What is put stays, and a second reader gets the same text. */
 
 enum { LINE_SIZE = 4096, PAUSE_FIRST_MS = 1, PAUSE_LAST_MS = 50 };
 
-/* Puts the line on standard input where the others find it. 0, or -1 after fail().
- * No fence: on Slurm one without data is no barrier, and one that a single task does
- * not reach holds up all others. A key that is written once needs none. */
+static void *commit(void *more)
+{
+    take_value(pmix.commit(), NULL, more);
+    return NULL;
+}
+
+/* Put the line on standard input under the key. Return 0, or -1 after fail(). No fence: on Slurm one without data is no
+ * barrier, and one that a single task does not reach holds up all others. A key that is written once needs none. */
 static int put_endpoint(const char *key)
 {
     char line[LINE_SIZE];
     pmix_value_t value = { .type = PMIX_STRING, .data.string = line };
     pmix_status_t status;
+    pthread_t thread;
 
     if (!fgets(line, sizeof(line), stdin))
         return fail("program", "nothing to put", "");
     line[strcspn(line, "\n")] = '\0';
     status = pmix.put(PMIX_GLOBAL, key, &value);
     if (status == PMIX_SUCCESS)
-        status = pmix.commit();
+        status = pthread_create(&thread, NULL, commit, NULL) == 0 && is_answered(deadline) ? answer.status
+                                                                                           : PMIX_ERR_TIMEOUT;
     return status == PMIX_SUCCESS ? 0 : fail("server", "PMIx_Put", pmix.error_string(status));
 }
 

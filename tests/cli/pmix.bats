@@ -169,3 +169,49 @@ connection.close()
 assert asker.wait(60) == 1
 PYTHON
 }
+
+# library: a libpmix whose server answers a question late with "not found", and a commit never
+library()
+{
+    gcc -x c -shared -fPIC -pthread -o "$tree/libpmix.so.2" - <<'C'
+#include <stddef.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+int PMIx_Init(void *proc, void *info, size_t count) { return 0; }
+int PMIx_Get_nb(const void *proc, const char *key, const void *info, size_t count,
+                void (*function)(int status, void *value, void *more), void *more)
+{
+    nanosleep(&(const struct timespec){ .tv_nsec = 500000000 }, NULL);
+    function(-46, NULL, more);
+    return 0;
+}
+int PMIx_Put(int scope, const char *key, void *value) { return 0; }
+int PMIx_Commit(void) { for (;;) pause(); }
+int PMIx_Finalize(const void *info, size_t count) { fputs("finalized\n", stderr); return 0; }
+const char *PMIx_Error_string(int status) { return status == -24 ? "timeout" : "other"; }
+C
+}
+
+@test "rollcall-pmix: the server does not answer a commit -> it disconnects at the deadline, or with SIGTERM" {
+    library
+    local program=$prefix/libexec/rollcall/rollcall-pmix
+    run -1 env LD_LIBRARY_PATH="$tree" timeout -s KILL 30 "$program" put 100 <<< endpoint
+    [ "$output" = 'finalized
+failed=server PMIx_Put: timeout' ]
+    mkfifo "$tree/input"
+    LD_LIBRARY_PATH=$tree timeout -s KILL 30 "$program" put 60000 < "$tree/input" > "$tree/out" 2>&1 3>&- &
+    echo endpoint > "$tree/input"
+    until pid=$(pgrep -P $!) && [ "$(ls "/proc/$pid/task" | wc -l)" = 2 ]; do sleep 0.05; done
+    kill "$pid"
+    ! wait $!
+    prints 'finalized
+failed=server PMIx_Put: timeout' cat "$tree/out"
+}
+
+@test "rollcall-pmix: the server answers after the deadline -> it disconnects at once" {
+    library
+    run -1 env LD_LIBRARY_PATH="$tree" timeout -s KILL 30 "$prefix/libexec/rollcall/rollcall-pmix" get 300
+    [ "$output" = 'finalized
+failed=answer rollcall.server of rank 0: is not there by the deadline' ]
+}

@@ -44,6 +44,20 @@ all_done()
     all_done 3
 }
 
+# bats test_tags=series
+@test "rollcall exec: the other node has ended its part -> rank 0 starts, and nothing remains when the step ends" {
+    local mark=$marks/ended
+    attempt 60 srun --mpi=pmix -N2 -n2 sh -c 'if [ "$SLURM_PROCID" = 0 ]; then
+        until [ -e "$1" ]; do sleep 0.1; done
+    fi
+    rollcall exec --ddp=deadline=2 -- sh -c "echo done $SLURM_PROCID; : > $1"' sh "$mark"
+    succeeded
+    # Slurm's PMIx server answers PMIx_Commit after 31 s
+    local started=$SECONDS
+    all_done 2
+    [ $((SECONDS - started)) -le 15 ] || explain "rollcall-pmix is there $((SECONDS - started)) s after its step"
+}
+
 # in the background of a call that waits for rank 0: a thread that calls act() when rollcall-pmix is connected
 call='
 import os, rollcall, signal, sys, threading, time
