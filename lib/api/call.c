@@ -285,15 +285,15 @@ static int run_errand(struct rc_call *call, struct errand *errand, bool *reached
 int rc_call_fail_late(const struct rc_call *call, const char *who, struct rollcall_error *error)
 {
     return rc_job_fail(error, ROLLCALL_TIMEOUT, rc_message_entry(RC617)->id,
-                       "rank %u: %s: %s within %u s; look at the output there, or give a larger timeout; all ranks "
-                       "make the same calls in the same order",
-                       call->rank, call->title, who, call->seconds);
+                       "rank %u: %s: %s; look at the output there, or give a larger timeout; all ranks make the same "
+                       "calls in the same order",
+                       call->rank, call->title, who);
 }
 
 /* `root` is the rank that puts the value, if this call gets it; RC_UNKNOWN: 1 is returned where it comes too late. */
 static int settle_errand(struct rc_call *call, struct errand *errand, uint32_t root, struct rollcall_error *error)
 {
-    char who[64];
+    char who[96];
     bool reached;
     int rc = run_errand(call, errand, &reached);
 
@@ -310,9 +310,9 @@ static int settle_errand(struct rc_call *call, struct errand *errand, uint32_t r
         return 1;
     /* if its store is not there, its process may have called and ended */
     if (reached)
-        snprintf(who, sizeof(who), "rank %u has not called it", root);
+        snprintf(who, sizeof(who), "rank %u has not called it within %u s", root, call->seconds);
     else
-        snprintf(who, sizeof(who), "rank 0 has ended, or has not called it");
+        snprintf(who, sizeof(who), "rank 0 has ended, or has not called it within %u s", call->seconds);
     return rc_call_fail_late(call, who, error);
 }
 

@@ -97,7 +97,7 @@ static void add_patience(struct rc_call *call)
         call->deadline = until;
 }
 
-/* Writes "ranks 2-3 on n2 have not called it". 0 or -1. */
+/* Write "ranks 2-3 on n2 have not called it within 5 s", for all ranks: their timeouts may differ. Return 0 or -1. */
 static int find_missing(struct rc_call *call, char why[WHY_SIZE], struct rollcall_error *error)
 {
     const struct rollcall *job = call->job;
@@ -115,8 +115,12 @@ static int find_missing(struct rc_call *call, char why[WHY_SIZE], struct rollcal
         rc = rank == call->rank ? 0 : rc_call_put(call, rank, RC_STR(""), NULL, error);
         come[rank] = rc == 0;
     }
-    if (rc >= 0 && !rc_missing_ask(has_nodes ? &server : NULL, come, call->world, &arena))
-        snprintf(why, WHY_SIZE, "rank 0 has not finished it");
+    if (rc >= 0) {
+        if (!rc_missing_ask(has_nodes ? &server : NULL, come, call->world, &arena))
+            rc_format(&arena, "rank 0 has not finished it");
+        rc_join(&arena);
+        rc_format(&arena, " within %u s", call->seconds);
+    }
     free(come);
     return rc < 0 ? -1 : 0;
 }
