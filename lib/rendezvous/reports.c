@@ -11,7 +11,7 @@
 #include "roll/names.h"
 
 /* Nodes come to the same finding within moments. The first one is named at once, the others together. */
-enum { SETTLE_MS = 1500 };
+enum { SETTLE_MS = 1500, BEGIN_SHOWN = 64 };
 
 struct report {
     uint32_t id;
@@ -124,18 +124,21 @@ int64_t rc_reports_due(const struct rc_reports *reports)
     return due;
 }
 
-/* The nodes that have sent it since the last line. */
+/* The nodes that have sent it since the last line. Several findings may have the same id. */
 static const char *name_others(struct rc_reports_group *group, const struct rc_callers *callers, struct rc_arena *arena)
 {
+    struct rc_str all = rc_str(group->text);
+    struct rc_str begin = { all.p, all.n < BEGIN_SHOWN ? all.n : BEGIN_SHOWN };
+    const char *more = begin.n < all.n ? "..." : "";
     struct rc_namer namer;
     const char *text;
 
     rc_namer_reset(&namer);
     if (callers->hosts.p)
-        text = rc_format(arena, "the same on %s",
-                         rc_name_absent_hosts(&namer, callers->hosts, group->others, callers->nodes));
+        text = rc_format(arena, "the same on %s as '%pS%s'",
+                         rc_name_absent_hosts(&namer, callers->hosts, group->others, callers->nodes), &begin, more);
     else
-        text = rc_format(arena, "the same on %u more nodes", group->more);
+        text = rc_format(arena, "the same on %u more nodes as '%pS%s'", group->more, &begin, more);
     memset(group->others, true, callers->nodes);
     group->more = 0;
     return text;

@@ -241,7 +241,7 @@ names_interface()
 is up and has an address, but eth0, ib0; .*type unset GLOO_SOCKET_IFNAME NCCL_SOCKET_IFNAME TP_SOCKET_IFNAME, "
     attempt 30 "${missing[@]}" srun --ddp -N2 -n4 -c2 true
     names_interface "$words" 2
-    said 'rollcall: warning RC425: the same on n[12](\.cluster\.test)?$'
+    said "rollcall: warning RC425: the same on n[12](\.cluster\.test)? as '"
     attempt 30 "${missing[@]}" srun --ddp=exchange=off -N2 -n4 -c2 true
     names_interface "$words" 2
     attempt 30 "${missing[@]}" srun -N2 -n4 -c2 rollcall exec -- true

@@ -134,7 +134,7 @@ job goes on; n3 computes MASTER_PORT, and its tasks are not checked; repair roll
     inject n2 n3 <<< 'echo failed=it is of no use'
     step 30 --ddp=exchange=srun,deadline=3 -N3 -n3
     [ "$(grep -cE 'RC611: the nodes could not speak .*; n[23] computes' "$err")" -eq 1 ] || explain "not one RC611"
-    [ "$(grep -cE 'RC611: the same on n[23]$' "$err")" -eq 1 ] || explain "not one more node"
+    [ "$(grep -cE "RC611: the same on n[23] as '" "$err")" -eq 1 ] || explain "not one more node"
     one_port 3
     inject n2 n3 <<< 'echo sent=1; kill -KILL $$'
     step 30 --ddp=exchange=srun,deadline=3 -K0 -N3 -n3

@@ -148,7 +148,7 @@ UNIT_TEST(nodes_report_alike, "lines of nodes that differ in numbers alone are o
     server_says(&server, "RC422 n2 cannot reach port 1\n");
     report(&server, RC418, 1, "the resolver of n2 took 25 s");
     report(&server, RC418, 1, "the resolver of n2 took 25 s");
-    server_says(&server, "RC418 the same on n2\n");
+    server_says(&server, "RC418 the same on n2 as 'the resolver of n1 took 5 s'\n");
     server_close(&server);
 }
 
@@ -167,7 +167,8 @@ UNIT_TEST(nodes_report_by_name, "lines of nodes that differ in the nodes' names 
                                 &callers, 0));
     assert_int_equal(callers.count, 2);
     assert_null(rc_reports_say(&reports, &callers, 0, &id, &text));
-    assert_string_equal(rc_reports_say(&reports, &callers, INT64_MAX, &id, &text), "the same on bert");
+    assert_string_equal(rc_reports_say(&reports, &callers, INT64_MAX, &id, &text),
+                        "the same on bert as 'anna got no answer; none on anna'");
     assert_true(rc_reports_take(&reports, rc_str(rc_report_write(RC613, 1, "bert got no answer; none on anna", &text)),
                                 &callers, 0));
     assert_string_equal(rc_reports_say(&reports, &callers, 0, &id, &text), "bert got no answer; none on anna");
