@@ -149,10 +149,16 @@ bool rc_session_hold(const struct rc_options *options, struct rc_result *result,
     return rc_rank0_hold(result, hooks, held);
 }
 
+/* The server decides RC_MEETING_MOST times the deadline after the first node has connected. */
+static uint32_t program_patience(uint32_t seconds)
+{
+    return RC_SESSION_LEADS_MS + RC_SESSION_INVENTORY_MS + RC_MEETING_MOST * seconds * 1000 + SLACK_MS;
+}
+
 uint32_t rc_session_patience(uint32_t seconds)
 {
     /* rollcall-exchange until it is killed, and two messages to the server */
-    return RC_MEETING_MOST * seconds * 1000 + SLACK_MS + RC_PROGRAM_END_MS + 2 * WORD_MS + ENDING_MS + RESERVE_MS;
+    return program_patience(seconds) + RC_PROGRAM_END_MS + 2 * WORD_MS + ENDING_MS + RESERVE_MS;
 }
 
 /* False where the order does not have this node, or has no first one. */
@@ -291,7 +297,7 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
         .argument = RC_EXCHANGE_NODE,
         .env = env,
         .input = rc_str(rc_request_write(request, arena)),
-        .milliseconds = RC_MEETING_MOST * request->seconds * 1000 + SLACK_MS,
+        .milliseconds = program_patience(request->seconds),
     };
     struct rc_str said;
     bool sent;

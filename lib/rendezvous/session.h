@@ -76,6 +76,9 @@ bool rc_session_compares_leads(const struct rc_options *options, const struct rc
 bool rc_session_hold(const struct rc_options *options, struct rc_result *result, const struct rc_rank0 *hooks,
                      int *held);
 
+/* How long a node may wait for name servers, and for files of devices, before it connects. */
+enum { RC_SESSION_LEADS_MS = 3000, RC_SESSION_INVENTORY_MS = 300 };
+
 /* How long the node's other tasks have to wait for the one that speaks, in
  * milliseconds, whatever happens. */
 uint32_t rc_session_patience(uint32_t seconds);

@@ -63,12 +63,6 @@ char *exchange_ask_pmix(const char *argument, struct rc_str input, uint32_t mill
 /* How long a node waits beyond the server's last moment: it receives the server's decision before its time is up. */
 enum { BEYOND_MS = 1500, LINE_SIZE = 8192 };
 
-/* For files of devices, of which one may not answer. Most nodes take some milliseconds. */
-enum { INVENTORY_MS = 300 };
-
-/* Name servers that take longer are as good as none: the tasks would resolve the name again and again. */
-enum { LEADS_MS = 3000 };
-
 int exchange_fail(const char *what, const char *why)
 {
     printf("failed=%s: %s\n", what, why);
@@ -260,7 +254,7 @@ static void add_inventory(struct rc_request *request)
         .path = path,
         .argument = EXCHANGE_INVENTORY,
         .env = (const char *const *)environ,
-        .milliseconds = INVENTORY_MS,
+        .milliseconds = RC_SESSION_INVENTORY_MS,
     };
     int status;
 
@@ -301,7 +295,7 @@ static void add_leads(struct rc_request *request)
     rc_lookup_ask(
         path,
         &(struct rc_lookup_question){ .addr = roll.addr, .nodes = roll.nodes, .node_rank = roll.node, .once = true },
-        LEADS_MS, answer);
+        RC_SESSION_LEADS_MS, answer);
     /* a program that had to be ended has waited for name servers */
     if (!rc_lookup_read(rc_str(answer), &lookup) || lookup.unstarted)
         return;
