@@ -83,6 +83,26 @@ PYTHON
     done
 }
 
+@test "ranks with different timeouts -> a late rank prints that of the rank which has waited" {
+    cat > "$BATS_TEST_TMPDIR/late.py" <<'PYTHON'
+import rollcall
+me = rollcall.identity().rank
+if me == 1:
+    rollcall.broadcast("over", timeout=90)
+try:
+    rollcall.allgather("x", b"", timeout=(2, 60)[me])
+except rollcall.Timeout as error:
+    print(error)
+if me == 0:
+    rollcall.broadcast("over", b"")
+rollcall.barrier(timeout=90)
+PYTHON
+    all 2 python3 "$BATS_TEST_TMPDIR/late.py"
+    for rank in 0 1; do
+        grep -q '("x"): rank 1 has not called it within 2 s; ' "$BATS_TEST_TMPDIR/rank.$rank"
+    done
+}
+
 @test "different sizes: one line, the same in all ranks" {
     begin 1 2 "$BATS_FILE_TMPDIR/library" gather 5
     run -0 by_hand 0 2 "$BATS_FILE_TMPDIR/library" gather 3
