@@ -8,17 +8,20 @@
  * If there was no signal, the monitor has srun's server set kill_on_bad_exit in srun. */
 #include "config.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "node.h"
+#include "rendezvous/client.h"
 #include "rendezvous/wire.h"
 #include "resolve/command.h"
 #include "spank.h"
@@ -121,13 +124,34 @@ static void close_end(int end)
     line.file[end] = 0;
 }
 
-/* The monitor answers when srun knows that the step is to end, or at once if the step has received a signal. */
-static void report_failure(void)
+/* Returns the size of the monitor's next packet; 0 if it has ended, -1 if it does not answer. */
+static ssize_t receive(char *text, size_t size)
 {
     struct pollfd monitor = { .fd = line.end[STEPD], .events = POLLIN };
+    ssize_t n;
 
-    if (is_open(STEPD) && send(line.end[STEPD], "f", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1)
-        poll(&monitor, 1, ANSWER_MS);
+    if (!is_open(STEPD) || poll(&monitor, 1, ANSWER_MS) != 1)
+        return -1;
+    n = recv(line.end[STEPD], text, size, MSG_DONTWAIT);
+    return n < 0 && errno == ECONNRESET ? 0 : n;
+}
+
+/* The monitor answers when srun knows that the step is to end, or at once if the step has received a signal. Only
+ * SIGKILL ends it before: of a task's own, or of the kernel without memory. */
+static void report_failure(void)
+{
+    const struct timespec moment = { .tv_nsec = OUTPUT_MS * 1000000L };
+    char text[VARIABLE_SIZE], byte;
+    struct rc_endpoint server;
+    struct rc_reply reply;
+    ssize_t n = line.started && atomic_load(&line.started->state) ? receive(text, sizeof(text)) : -1;
+
+    if (n <= 0 || !rc_endpoint_read((struct rc_str){ text, (size_t)n }, &server))
+        return;
+    nanosleep(&moment, NULL);
+    send(line.end[STEPD], "f", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (receive(&byte, 1) == 0 && rc_client_request(&server, RC_STR(RC_SERVER_FAILED), ANSWER_MS, &reply, NULL) == 0)
+        free(reply.text);
 }
 
 /* The monitor ends when its socket is closed. */
@@ -142,7 +166,6 @@ static void end_monitor(void)
 
 void rc_spank_ending_task_ended(spank_t spank)
 {
-    const struct timespec moment = { .tv_nsec = OUTPUT_MS * 1000000L };
     static uint32_t ended;
     static bool failed;
     uint32_t tasks;
@@ -152,7 +175,6 @@ void rc_spank_ending_task_ended(spank_t spank)
     close_end(MONITOR);
     if (!failed && spank_get_item(spank, S_TASK_EXIT_STATUS, &status) == ESPANK_SUCCESS && status != 0) {
         failed = true;
-        nanosleep(&moment, NULL);
         report_failure();
     }
     if (rc_spank_number(spank, S_JOB_LOCAL_TASK_COUNT, &tasks) && ++ended >= tasks)

@@ -86,16 +86,14 @@ bool rc_spank_asked_here(struct rc_options *out);
 
 /* Once the step is made: where rollcall was asked for and no other exchange was, opens a socket in SrunPortRange,
  * starts rollcall-exchange with it, and names it to the tasks (RC_SERVER). Where the step needs it, sets RC_TASK_HOSTS.
- * An outer step's are emptied. Whatever fails leaves srun as it was. */
+ * An outer step's are emptied. If the program cannot be started, prints RC624. */
 void rc_spank_srun_begin(spank_t spank);
 
 /* Return whether one of the first `most` words of this process's command line is wanted. */
 bool rc_spank_is_on_command_line(bool (*is_wanted)(const char *word), int most);
 
 /* Call it before srun opens a socket and makes the step. Return false, with a line, if what was asked for cannot be
- * done. If rollcall was asked for, put /dev/null on each of the descriptors 0 to 2 that srun's caller has closed, and
- * let the first task that fails end the step, as srun -K does, unless torchrun goes on after a failure
- * (--max-restarts, --nnodes=1:4). */
+ * done. If rollcall was asked for, put /dev/null on each of the descriptors 0 to 2 that srun's caller has closed. */
 bool rc_spank_srun_check(void);
 
 /* step.c: what holds for all tasks of the step on this node. user_init, where slurmstepd can have root back, only keeps

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -223,7 +224,7 @@ static int raise_descriptor(int fd)
 }
 
 /* Starts the server in a session of its own, because keys typed at the terminal are for
- * srun. It prints findings of the roll call to the standard error of srun. */
+ * srun. It prints findings of the roll call to the standard error of srun. Returns false with errno set. */
 static bool start_program(int listener, int life, const char *token, const struct rc_server_settings *settings)
 {
     char text[ARGUMENTS_SIZE];
@@ -234,7 +235,7 @@ static bool start_program(int listener, int life, const char *token, const struc
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, all;
-    bool good;
+    int rc;
 
     snprintf(variable, sizeof(variable), RC_SERVER_TOKEN "=%s", token);
     if (!argv[2] || posix_spawn_file_actions_init(&actions) != 0)
@@ -245,19 +246,20 @@ static bool start_program(int listener, int life, const char *token, const struc
     }
     sigemptyset(&none);
     sigfillset(&all);
-    good = posix_spawnattr_setsigmask(&attributes, &none) == 0 &&
-           posix_spawnattr_setsigdefault(&attributes, &all) == 0 &&
-           posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) ==
-               0 &&
-           posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
-           posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
-           posix_spawn_file_actions_adddup2(&actions, listener, RC_SERVER_LISTENER) == 0 &&
-           posix_spawn_file_actions_adddup2(&actions, life, RC_SERVER_LIFE) == 0 &&
-           posix_spawn(NULL, rc_spank_program(RC_EXCHANGE), &actions, &attributes, (char *const *)(uintptr_t)argv,
-                       env) == 0;
+    rc = posix_spawnattr_setsigmask(&attributes, &none) == 0 && posix_spawnattr_setsigdefault(&attributes, &all) == 0 &&
+                 posix_spawnattr_setflags(&attributes,
+                                          POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) == 0 &&
+                 posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
+                 posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
+                 posix_spawn_file_actions_adddup2(&actions, listener, RC_SERVER_LISTENER) == 0 &&
+                 posix_spawn_file_actions_adddup2(&actions, life, RC_SERVER_LIFE) == 0
+             ? posix_spawn(NULL, rc_spank_program(RC_EXCHANGE), &actions, &attributes, (char *const *)(uintptr_t)argv,
+                           env)
+             : ENOMEM;
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
-    return good;
+    errno = rc;
+    return rc == 0;
 }
 
 /* srun's end of a socket pair, open in srun and nowhere else: its end is the server's sign to leave. */
@@ -330,6 +332,7 @@ static void end_server(int status, void *unused)
     }
 }
 
+/* Returns false with errno set. */
 static bool open_server(const struct rc_server_settings *settings, char token[RC_WIRE_TOKEN + 1], uint16_t *port)
 {
     /* SrunPortRange: firewalls let the nodes through to these ports of srun */
@@ -339,8 +342,11 @@ static bool open_server(const struct rc_server_settings *settings, char token[RC
     int listener = -1;
     bool good = false;
 
-    if (rc_wire_new_token(token) < 0 || (listener = rc_listen(is_set ? range[0] : 0, is_set ? range[1] : 0, port)) < 0)
+    if (rc_wire_new_token(token) < 0 ||
+        (listener = rc_listen(is_set ? range[0] : 0, is_set ? range[1] : 0, port)) < 0) {
+        errno = -listener;
         return false;
+    }
     listener = raise_descriptor(listener);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
         ends[0] = raise_descriptor(ends[0]);
@@ -361,6 +367,19 @@ static bool open_server(const struct rc_server_settings *settings, char token[RC
     return good;
 }
 
+static void warn_of_failure(int error)
+{
+    char text[512];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    bool no_port = error == EADDRINUSE;
+
+    rc_spank_say(RC_LEVEL_WARNING, RC624,
+                 rc_format(&arena,
+                           "srun %s: %s; no roll call is held, and no failed task ends the step; type srun -K, and %s",
+                           no_port ? "has no port for rollcall" : "cannot start rollcall-exchange", strerror(error),
+                           no_port ? "widen SrunPortRange" : "reinstall rollcall on this host"));
+}
+
 /* What names it to the tasks, in the arena; "" without one. */
 static const char *start_server(const slurm_step_id_t *step, const struct rc_options *options, uint32_t nodes,
                                 struct rc_str hosts, struct rc_arena *arena)
@@ -377,9 +396,10 @@ static const char *start_server(const slurm_step_id_t *step, const struct rc_opt
     char token[RC_WIRE_TOKEN + 1];
     uint16_t port;
 
-    if (!open_server(&settings, token, &port))
-        return "";
-    return rc_step_server_write(arena, token, port, step->job_id, step->step_id);
+    if (open_server(&settings, token, &port))
+        return rc_step_server_write(arena, token, port, step->job_id, step->step_id);
+    warn_of_failure(errno);
+    return "";
 }
 
 static bool has_server(const struct rc_options *options)

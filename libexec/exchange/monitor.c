@@ -2,8 +2,8 @@
 /* monitor.c - the process of a step that sees which signals the step receives (spank/ending.c).
  *
  * It starts with all signals blocked, as a child of slurmstepd in the step's container, and reads those that arrive.
- * Standard input is a socket to slurmstepd: a packet for the first task that has failed on this node, answered with
- * another one; its end is the end of the node's tasks. */
+ * Standard input is a socket to slurmstepd. The first packet names srun's server to it. It sends one for the first task
+ * that has failed on this node, and gets another one. Its end is the end of the node's tasks. */
 #include "config.h"
 
 #include "exchange.h"
@@ -28,15 +28,14 @@ static void send_to_server(const struct rc_endpoint *server, const char *text)
         free(reply.text);
 }
 
-/* Those that suspend and resume a step, or that come without a sender, ask no task to end. */
-static bool is_for_tasks(uint32_t number)
+/* The step's signals come from slurmstepd, whose process id is 0 in another namespace, or from a terminal's keys
+ * (--pty). A task's kill 0 is none of them. Those that suspend and resume a step ask no task to end. */
+static bool is_of_step(const struct signalfd_siginfo *info)
 {
-    static const uint32_t others[] = { SIGCHLD, SIGCONT, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH };
-
-    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-        if (number == others[i])
-            return false;
-    return true;
+    if (info->ssi_code == SI_KERNEL)
+        return info->ssi_signo == SIGINT || info->ssi_signo == SIGQUIT;
+    return info->ssi_code == SI_USER && info->ssi_pid == (uint32_t)getppid() && info->ssi_signo != SIGCONT &&
+           info->ssi_signo != SIGTSTP;
 }
 
 static bool has_signal(int signals)
@@ -45,12 +44,13 @@ static bool has_signal(int signals)
     bool found = false;
 
     while (read(signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
-        found |= is_for_tasks(info.ssi_signo);
+        found |= is_of_step(&info);
     return found;
 }
 
 int exchange_monitor(void)
 {
+    struct rc_str name = rc_str(getenv(RC_MONITOR_SERVER));
     struct rc_endpoint server;
     bool signalled = false;
     sigset_t all;
@@ -59,7 +59,8 @@ int exchange_monitor(void)
 
     sigfillset(&all);
     signals = signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC);
-    if (signals < 0 || !rc_endpoint_read(rc_str(getenv(RC_MONITOR_SERVER)), &server))
+    if (signals < 0 || !rc_endpoint_read(name, &server) ||
+        send(STDIN_FILENO, name.p, name.n, MSG_NOSIGNAL) != (ssize_t)name.n)
         return 1;
     for (;;) {
         struct pollfd in[] = { { .fd = STDIN_FILENO, .events = POLLIN }, { .fd = signals, .events = POLLIN } };

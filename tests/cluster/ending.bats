@@ -97,6 +97,27 @@ raise RuntimeError("of rank 3")'
     nothing_remains
 }
 
+@test "a failing task signals its own process group: kill 0, kill -9 0, a terminal that hangs up -> the step ends" {
+    local end
+    for end in "trap 'trap - TERM; kill 0' EXIT; exit 3" 'kill -9 0'; do
+        fails 40 srun --ddp -N2 --ntasks-per-node=2 sh -c "[ \$SLURM_NODEID = 1 ] || exec sleep 500; echo last words; $end"
+        said '^last words$'
+    done
+    fails 40 python -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' \
+        srun --pty --ddp -N2 -n2 sh -c '[ $SLURM_NODEID = 0 ] || exec sleep 500; exit 3'
+    nothing_remains
+}
+
+@test "srun cannot start rollcall-exchange -> RC624: no task's exit ends the step, but with -K" {
+    : > "$shared/none"
+    on login mount --bind "$shared/none" "$helper"
+    stays srun --ddp
+    said "warning RC624: srun cannot start rollcall-exchange: Permission denied; no roll call is held, "
+    fails 40 srun -K --ddp -N1 -n2 sh -c '[ $SLURM_PROCID = 0 ] || exec sleep 500; exit 3'
+    on login umount "$helper"
+    nothing_remains
+}
+
 @test "srun A : B has no server: with -K a task of another component of the job ends the step" {
     fails 60 srun -K --ddp -N1 -n2 -w n1 sh -c 'exec sleep 500' : -K --ddp -N1 -n2 -w n2 sh -c 'echo last words; exit 3'
     said '^last words$'
