@@ -29,8 +29,8 @@ finds()
 # bats test_tags=series
 @test "what is wrong with a step" {
     fails 60 env NCCL_SOCKET_IFNAME=ib srun --ddp -N2 -n3 rollcall doctor
-    finds 1 '2 warnings; begin with RC425'
-    said '^warning RC301'
+    finds 1 '2 warnings; begin with RC301'
+    said '^warning RC425'
     # the port is held by rank 0's task and somebody drops what comes for it
     fails 60 srun --ddp -N2 --ntasks-per-node=1 sh -c '
         [ "$RANK" = 1 ] || exec rollcall doctor
