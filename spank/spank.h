@@ -193,8 +193,8 @@ bool rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *
 void rc_spank_bind_mark(void);
 
 /* submit.c: in srun, sbatch or salloc, before it reads its options. If a task has called it, removes what rollcall has
- * set there: for srun what it takes for an option, else (takes_environment) all that the new job would inherit. */
-void rc_spank_submit_begin(bool takes_environment);
+ * set there and, if it submits a job, the --ddp of the job that it is called in. */
+void rc_spank_submit_begin(bool submits);
 
 /* task.c: task_init. */
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* submit.c - sbatch, salloc and srun that a task calls, before they read their options.
  *
- * sbatch copies its environment into the new job (src/sbatch/sbatch.c, _fill_job_desc_from_opts), and srun takes
- * SLURM_NTASKS_PER_NODE for an option (src/srun/libsrun/opt.c, both seen in 22.05 to 26.05): `#SBATCH -N2 -n6` started
- * 4 tasks. So what rollcall has set in the task is removed here, if the value is still rollcall's. */
+ * They copy their environment into the new job or step (sbatch: src/sbatch/sbatch.c, _fill_job_desc_from_opts): a step
+ * without --ddp had the outer task's RANK in each of its tasks. srun also takes SLURM_NTASKS_PER_NODE and SLURM_JOB_NAME
+ * for options (src/srun/libsrun/opt.c; both seen in 22.05 to 26.05): `#SBATCH -N2 -n6` started 4 tasks. So what rollcall
+ * has set in the task is removed here, if the value is still rollcall's. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static void apply(const struct rc_plan *plan)
             unsetenv(plan->entry[i].name.p);
 }
 
-void rc_spank_submit_begin(bool takes_environment)
+void rc_spank_submit_begin(bool submits)
 {
     struct rc_result *result = rc_spank_result();
     struct rc_context context = { .env = (const char *const *)environ, .options.mode = RC_MODE_OFF };
@@ -33,12 +34,12 @@ void rc_spank_submit_begin(bool takes_environment)
 
     if (rc_resolve(&context, result) != RC_RESOLVED)
         return;
-    rc_submission_plan(result, takes_environment);
+    rc_submission_plan(result);
     apply(&result->plan);
-    if (!takes_environment)
-        return;
-    unsetenv(OPTION);
-    unsetenv("SLURM_SPANK_" OPTION);
+    if (submits) {
+        unsetenv(OPTION);
+        unsetenv("SLURM_SPANK_" OPTION);
+    }
     if (result->stamp.text.p && pmix && store && rc_str_is(rc_str(rc_pmix_server_gds(rc_str(pmix))), store))
         unsetenv(RC_PMIX_GDS);
 }

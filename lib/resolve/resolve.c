@@ -55,12 +55,9 @@ void rc_leftover_plan(struct rc_result *result, const char *job)
         forget_all(result, false);
 }
 
-void rc_submission_plan(struct rc_result *result, bool takes_environment)
+void rc_submission_plan(struct rc_result *result)
 {
-    if (takes_environment)
-        forget_all(result, true);
-    else
-        forget(result, RC_STR("SLURM_NTASKS_PER_NODE"), true);
+    forget_all(result, true);
 }
 
 static void forget_identity(struct rc_result *result)

@@ -46,9 +46,8 @@ void rc_plan_own(struct rc_result *result);
  * scope, "slurm:42", or NULL. What somebody has set since stays, and Slurm's variables, which are the job's. */
 void rc_leftover_plan(struct rc_result *result, const char *job);
 
-/* The same in sbatch or salloc, for the job that it submits, with Slurm's variables. In srun (!takes_environment) plan
- * to remove what srun would take for an option. */
-void rc_submission_plan(struct rc_result *result, bool takes_environment);
+/* The same in sbatch, salloc or srun, for the job or step that it makes, with Slurm's variables. */
+void rc_submission_plan(struct rc_result *result);
 
 /* Adds RC309 where context->argv starts training, once in a job of several tasks, and RC310 where it is srun or mpirun.
  * result is what rc_resolve left. In a job where Lightning starts the tasks itself it plans the same as

@@ -130,6 +130,44 @@ ROWS
         explain "$(cat "$shared/job.out")"
 }
 
+# steps TYPE INNER OPTION...: the environment of a task of INNER, an srun in a task or a pseudo terminal of srun OPTION...
+# or in the shell of salloc, is in the file step
+steps()
+{
+    local type=$1 options="${*:3}" line=$shared/inner.sh
+    rm -f "$shared/step.env"
+    # in a file: for a text rollcall chooses mode none
+    printf '%s\n' '#!/bin/sh' "[ \${SLURM_PROCID:-0} != 0 ] || $2 --overlap -N1 -n1 env > $shared/step.env" > "$line"
+    chmod 755 "$line"
+    case $type in
+        srun) line="srun $options $line" ;;
+        pty) line="python -c 'import pty, sys; pty.spawn(sys.argv[1:])' srun --pty $options $line" ;;
+    esac
+    attempt 60 bash -c "exec salloc -N1 -n2 --gpus-per-node=2 $line"
+    succeeded
+    mv "$shared/step.env" "$BATS_TEST_TMPDIR/step"
+}
+
+@test "srun in a task of --ddp, without --ddp: the step has the environment of one in a plain task" {
+    local inner type options
+    while read -r inner type options; do
+        inner=${inner/+/ }
+        steps shell "$inner"
+        mv "$BATS_TEST_TMPDIR/step" "$BATS_TEST_TMPDIR/shell"
+        # shellcheck disable=SC2086 # options are words
+        steps "$type" "$inner" ${options%--ddp*}
+        mv "$BATS_TEST_TMPDIR/step" "$BATS_TEST_TMPDIR/plain"
+        # shellcheck disable=SC2086
+        steps "$type" "$inner" $options
+        "$cluster_tests/inherited.py" "$BATS_TEST_TMPDIR"/{shell,plain,step} || explain "$inner in $type $options"
+    done << 'ROWS'
+srun srun -n2 --ddp=worker,nic=auto
+srun+--ddp=off srun -n2 --ddp=watch,lookup=numeric
+srun srun -n1 --ddp=launcher,bind=cores
+srun pty -n1 --ddp=worker
+ROWS
+}
+
 @test "salloc and srun in a task, sbatch --export=NONE: as many tasks as they ask for" {
     printf '%s\n' '#!/bin/bash' '#SBATCH -N2 -n6' 'srun /bin/sh -c "echo task"' > "$shared/job.sh"
     for inner in 'salloc -N2 -n6 srun sh -c "echo task"' 'srun --overlap -O -N2 -n6 sh -c "echo task"' \

@@ -74,7 +74,7 @@ static void submit(const char **env)
     struct rc_context context = { .env = env, .options.mode = RC_MODE_OFF };
 
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
-    rc_submission_plan(&result, true);
+    rc_submission_plan(&result);
     apply(env);
 }
 
