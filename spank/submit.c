@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* submit.c - sbatch, salloc and srun that a task calls, before they read their options.
  *
- * They copy their environment into the new job or step (sbatch: src/sbatch/sbatch.c, _fill_job_desc_from_opts): a step
- * without --ddp had the outer task's RANK in each of its tasks. srun also takes SLURM_NTASKS_PER_NODE and SLURM_JOB_NAME
- * for options (src/srun/libsrun/opt.c; both seen in 22.05 to 26.05): `#SBATCH -N2 -n6` started 4 tasks. So what rollcall
- * has set in the task is removed here, if the value is still rollcall's. */
+ * They copy their environment into the new job or step (sbatch: src/sbatch/sbatch.c, _fill_job_desc_from_opts): a
+ * step without --ddp had the outer task's RANK in each of its tasks. srun also takes SLURM_NTASKS_PER_NODE and
+ * SLURM_JOB_NAME for options (src/srun/libsrun/opt.c; both seen in 22.05 to 26.05): `#SBATCH -N2 -n6` started 4 tasks.
+ * So what rollcall has set in the task is removed here, if the value is still rollcall's. */
 #include "config.h"
 
 #include <stdlib.h>

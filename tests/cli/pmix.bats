@@ -204,7 +204,9 @@ failed=server PMIx_Put: timeout' ]
     echo endpoint > "$tree/input"
     until pid=$(pgrep -P $!) && [ "$(ls "/proc/$pid/task" | wc -l)" = 2 ]; do sleep 0.05; done
     kill "$pid"
-    ! wait $!
+    status=0
+    wait $! || status=$?
+    [ "$status" -eq 1 ]
     prints 'finalized
 failed=server PMIx_Put: timeout' cat "$tree/out"
 }
