@@ -31,7 +31,7 @@ library()
         for line in 'launcher slurm' 'mode worker' 'rank 3 of 4' 'local 1 of 2' 'node 1 of 2' 'set RANK=3' 'unset PET_NNODES'; do
             grep -qxF "$line" <<< "$output"
         done
-        [ "$(sed -n 's/^set //p' <<< "$output" | sort)" = "$(with "${task_3[@]}" PET_NNODES=2 "$rollcall" show --json |
+        [ "$(sed -n '/^set ROLLCALL_OWN=/d; s/^set //p' <<< "$output" | sort)" = "$(with "${task_3[@]}" PET_NNODES=2 "$rollcall" show --json |
             jq -r '.set | to_entries[] | "\(.key)=\(.value)"' | sort)" ]
         [ "$(sed -n 's/^master //p' <<< "$output")" = "$(with "${task_3[@]}" "$rollcall" show --json | jq -r '.master | "\(.addr) \(.port)"')" ]
     done

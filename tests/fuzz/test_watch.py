@@ -79,5 +79,5 @@ def test_any_command_line(words, by_exec):
     with mock.patch.dict(os.environ, {}, clear=True):
         assert watch.nodes_of_agent(words) >= 0
         if words:
-            line = watch.command_line(words, by_exec)
+            line = watch.srun_line(words, by_exec)
             assert line.startswith("srun ") and ("rollcall exec -- " if by_exec else "--ddp ") in line
