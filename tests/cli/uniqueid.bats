@@ -36,8 +36,8 @@ alike()
     need_nccl_here
     torch=${PYTHON:-python3}
     "$torch" -c 'import torch' || skip 'there is no torch'
-    run -0 --separate-stderr here "$torch" -m torch.distributed.run --standalone --local-addr 127.0.0.1 \
-        --nproc-per-node 3 "$ring" 1
+    run -0 --separate-stderr here "$torch" -m torch.distributed.run --rdzv-backend c10d \
+        --rdzv-endpoint 127.0.0.1:0 --local-addr 127.0.0.1 --nproc-per-node 3 "$ring" 1
     alike 3 "$output"
     run -0 here env RANK=0 LOCAL_RANK=0 WORLD_SIZE=1 python3 "$ring" 1
     alike 1 "$output"
