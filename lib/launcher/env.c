@@ -320,8 +320,12 @@ const struct rc_launcher rc_launcher_alone = {
 
 enum rc_claim rc_single_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {
+    struct rc_str id = rc_str(rc_format(reader->arena, "pid%u", reader->pid));
+
+    if (!reader->starts_alone)
+        rc_str_split(reader->stamp.scope, ':', &id);
     facts->field[RC_RANK] = (struct rc_number){ 0, "no launcher" };
-    rc_facts_name(reader, facts, "single", rc_str(rc_format(reader->arena, "pid%u", reader->pid)));
+    rc_facts_name(reader, facts, "single", id);
     return RC_CLAIM_TASK;
 }
 

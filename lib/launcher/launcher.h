@@ -95,7 +95,7 @@ struct rc_reader {
     uint32_t pid;          /* of the process that will be the task, 0 where unknown */
     bool slurm_certain;    /* the caller is slurmstepd's own child (the plugin) */
     bool slurm_het;        /* the plugin has seen that the step has several components */
-    bool starts_alone;     /* --ddp=alone, which this process or one above it has not carried out yet */
+    bool starts_alone;     /* a new job of one process; false: an earlier rollcall made this process one */
     bool alone;            /* no other launcher has a marker in the environment */
     bool master_left_over; /* MASTER_ADDR was told to the tasks of another launch */
     struct rc_messages *messages;

@@ -390,16 +390,22 @@ bool rc_nesting_take_single(const struct rc_context *context, enum rc_claim clai
     bool is_stale = result->stamp.text.n &&
                     (claim == RC_CLAIM_OUTSIDE || rc_launcher_has_scope(rc_launcher_at(single), result->stamp.scope));
 
-    if (!context->called || !is_possible || result->command.kind != RC_COMMAND_UNKNOWN ||
-        (!is_stale && is_numbered(context, claim == RC_CLAIM_OUTSIDE)))
+    /* the library, in a process that an earlier rollcall made a job of one */
+    bool is_again = context->ignore_stamp && !context->called && result->stamp.told.p &&
+                    rc_launcher_has_scope(rc_launcher_at(single), result->stamp.scope) &&
+                    !rc_planning_is_changed(result, true);
+
+    if (!is_possible || (!is_again && (!context->called || result->command.kind != RC_COMMAND_UNKNOWN ||
+                                       (!is_stale && is_numbered(context, claim == RC_CLAIM_OUTSIDE)))))
         return false;
     if (result->facts.scope && result->outer_count < RC_OUTER_MAX)
         result->outer[result->outer_count++] = result->facts.scope;
     rc_facts_init(&result->facts);
     result->launcher_index = single;
     result->launcher = rc_launcher_at(single);
+    reader.starts_alone = !is_again;
     rc_launcher_recognise(single, &reader, &result->facts);
-    if (claim == RC_CLAIM_ABSENT)
+    if (claim == RC_CLAIM_ABSENT && !is_again)
         rc_say(&result->messages, RC311,
                "no launcher started this process, so it is a job of one process; start all processes of a larger job "
                "with srun or mpirun");

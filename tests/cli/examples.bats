@@ -93,6 +93,7 @@ SH
     gcc -Wall -Wextra -Werror -o program program.c $(pkg-config --cflags --libs rollcall)
     [ "$(./program)" = 'rank -1 of -1' ]
     [ "$(env "${task[@]}" ./program)" = 'rank 0 of 1' ]
+    [ "$(rollcall exec -- ./program)" = 'rank 0 of 1' ]
     page_blocks "$top/docs/developer.md" python 1 > optional.py
     [ "$(env "${task[@]}" python3 optional.py)" = 'rank 0 of 1' ]
     [ "$(env -u PYTHONPATH python3 -I optional.py)" = 'rank 0 of 1' ]

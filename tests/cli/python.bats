@@ -393,3 +393,18 @@ with rollcall.apply(alone=True):
     print(rollcall.broadcast("x", b"y"), rollcall.allgather("x", b"z"))'
     [ "$output" = "b'y' [b'z']" ]
 }
+
+@test "rollcall exec without a launcher: identity and allgather -> rank 0 of 1; a script's other WORLD_SIZE -> error" {
+    all=(0 1 0 1 0 1 127.0.0.1)
+    script='import rollcall; print(*rollcall.identity()[:7], *rollcall.identity()[8:], rollcall.allgather("x", b"1"))'
+    for before in "" sh; do
+        run -0 --separate-stderr clean LD_LIBRARY_PATH="$prefix/lib" "$prefix/bin/rollcall" exec -- \
+            ${before:+sh -c 'true; "$@"' sh} "$venv/bin/python" -c "$script"
+        [ "$output" = "${all[*]} single worker [b'1']" ]
+        [ "$(grep -c RC311 <<< "$stderr")" -eq 1 ]
+    done
+    for other in 'exec -- env WORLD_SIZE=2' 'exec --ddp=nproc=2 --'; do
+        run -1 clean LD_LIBRARY_PATH="$prefix/lib" "$prefix/bin/rollcall" $other "$venv/bin/python" -c "$script"
+        [[ $output == *'this process is no task of a launch; '* ]]
+    done
+}
