@@ -44,6 +44,13 @@ int cli_complete(int argc, char **argv);
  * across exec. False, with an error in result->messages, where the command is not to be run. */
 bool cli_meet(struct rc_context *context, struct rc_result *result, bool *speaks);
 
+/* For a resolved task, before its command starts: add the error with which cli_meet would refuse it for the master's
+ * address or port (RC407, RC405), and refuse the result. Do not meet, nor bind a free port. */
+void cli_meet_try(const struct rc_context *context, struct rc_result *result);
+
+/* Return what only the start of the command decides; NULL if nothing. */
+const char *cli_meet_left(const struct rc_result *result);
+
 /* With PMIx 4, sets PMIX_MCA_gds=hash in this process's environment, unless that is
  * set. Only this store also serves a second client of a task, and the program itself is
  * the second one after rollcall-pmix. All tasks of a node must have the same value. */

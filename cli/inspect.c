@@ -78,6 +78,8 @@ static void resolve_process(struct inspection *inspection, const char *const *ar
         cli_resolve(context, &inspection->here, &inspection->result);
         if (rc_lookup_is_needed(&inspection->result))
             rc_lookup_settle(context, &inspection->result, "nothing would be set");
+        if (context->pid == (uint32_t)getpid())
+            cli_meet_try(context, &inspection->result);
         cli_say_crowded(context, &inspection->result);
         cli_say_interfaces(&inspection->result);
     } else {

@@ -273,6 +273,46 @@ static bool meet_tasks(struct meeting *m)
     return good && resolve_again(m);
 }
 
+static bool is_before_start(const struct rc_result *result)
+{
+    return result->status == RC_RESOLVED && result->master.addr && !rc_str_is(result->stamp.scope, result->facts.scope);
+}
+
+void cli_meet_try(const struct rc_context *context, struct rc_result *result)
+{
+    const struct rc_master planned = result->master;
+    struct rc_rank0 hooks = *rank0_hooks();
+    struct rc_tcp_row row;
+    const char *why;
+    int held = -1;
+    bool good;
+
+    hooks.outcome = "the command would not be run";
+    if (!is_before_start(result))
+        return;
+    good = rc_rank0_verify(result, &hooks);
+    /* bind only a port that is in use: a free one stays free for a command that starts now */
+    if (good && rc_proctcp_find(planned.port, &row))
+        good = is_wanted(context, result, &why) ? rc_session_hold(&context->options, result, &hooks, &held)
+                                                : rc_rank0_hold(result, &hooks, &held);
+    rc_port_release(held);
+    result->master = planned;
+    if (!good)
+        rc_result_refuse(result, "the facts contradict each other");
+}
+
+const char *cli_meet_left(const struct rc_result *result)
+{
+    bool many = cli_fact(result, RC_NNODES) != RC_UNKNOWN && cli_fact(result, RC_NNODES) > 1;
+    bool is_open = result->master.port_open;
+
+    if (!is_before_start(result) || (!many && !is_open))
+        return NULL;
+    return !many     ? "at start rank 0 may take another free port"
+           : is_open ? "at start rank 0 may take another free port; the nodes were not compared, which srun --ddp does"
+                     : "the nodes were not compared, which srun --ddp does at start";
+}
+
 bool cli_meet(struct rc_context *context, struct rc_result *result, bool *speaks)
 {
     static struct meeting m; /* the context keeps pointing to its outcome */

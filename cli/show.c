@@ -164,7 +164,7 @@ static void head_line(const char *name, enum paint paint, const char *value, con
 }
 
 /* Launcher, mode and master. */
-static void print_head(const struct rc_result *result)
+static void print_head(const struct rc_result *result, const char *left)
 {
     bool bad = result->status == RC_CONTRADICTION;
     const struct rc_master *master = &result->master;
@@ -178,12 +178,14 @@ static void print_head(const struct rc_result *result)
         return;
     snprintf(value, sizeof(value), "%s port %u", master->addr, (unsigned)master->port);
     head_line("master", PAINT_NONE, value, master->addr_source);
+    if (left)
+        head_line("note", PAINT_NONE, left, NULL);
 }
 
 /* Returns -1 without memory. */
-static int print_text(const struct rc_result *result, bool why)
+static int print_text(const struct rc_result *result, bool why, const char *left)
 {
-    print_head(result);
+    print_head(result, left);
     if (print_identity(result) < 0 || (!why && print_environment(result) < 0))
         return -1;
     if (why) {
@@ -201,7 +203,7 @@ static int print_result(void *more)
 
     if (showing->json)
         cli_json_print(result, !showing->file && !showing->pid, showing->why);
-    else if (print_text(result, showing->why) < 0)
+    else if (print_text(result, showing->why, showing->inspection.called ? cli_meet_left(result) : NULL) < 0)
         return console_fail("out of memory");
     return result->status == RC_RESOLVED ? STATUS_RESOLVED : STATUS_CONTRADICTION;
 }
@@ -312,7 +314,7 @@ const struct subcommand cli_show = {
     .help = "usage: rollcall show [OPTION]... [-- CMD...]\n"
             "\n"
             "Shows this process's identity (rank, sizes, master), where each value comes\n"
-            "from, and what rollcall exec would set. Has no side effect. In a launch of\n"
+            "from, and what rollcall exec would set. Changes nothing. In a launch of\n"
             "several tasks it prints one line a task: rank, node, GPU, cores, master,\n"
             "and whether something is wrong. \"1 of 8: 0\" is core 0, where the job promised\n"
             "the task 8; of GPUs, the step has 1 of the job's 8.\n"

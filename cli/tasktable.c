@@ -27,7 +27,8 @@ static void print_number(uint32_t value)
     putchar('\t');
 }
 
-/* The entry of LOCAL_RANK in the list that the program will see; without a list, the device of that number. */
+/* The entry of LOCAL_RANK in the list that the program will see. Without a list, the device of that number, but not in
+ * a job of Slurm: the node's GPUs need not be the job's. */
 static struct rc_str seen_gpu(const struct rc_result *result, struct rc_arena *arena)
 {
     const struct rc_gpus *gpus = &result->gpus;
@@ -36,6 +37,8 @@ static struct rc_str seen_gpu(const struct rc_result *result, struct rc_arena *a
 
     if (list.p)
         return device < rc_str_pieces(list, ',') ? rc_gpu_list_at(list, device) : RC_ABSENT;
+    if (rc_env_get(&result->env, "SLURM_JOB_ID").n)
+        return RC_ABSENT;
     return device < rc_node_gpus() && rc_node_gpus() != RC_UNKNOWN ? rc_str(rc_format(arena, "%u", device)) : RC_ABSENT;
 }
 
@@ -100,8 +103,11 @@ static void print_verdict(const struct rc_result *result)
                                             : "ok");
 }
 
-static void print_notes(const struct rc_messages *messages)
+static void print_notes(const struct rc_result *result)
 {
+    const struct rc_messages *messages = &result->messages;
+    const char *left = cli_meet_left(result);
+
     for (unsigned i = 0; i < messages->count; i++) {
         const struct rc_message_entry *entry = rc_message_entry(messages->list[i].id);
 
@@ -111,6 +117,8 @@ static void print_notes(const struct rc_messages *messages)
         console_print(rc_str(messages->list[i].text), 0);
         putchar('\n');
     }
+    if (left)
+        printf("note: %s\n", left);
 }
 
 int cli_task_print(const struct rc_result *result)
@@ -129,7 +137,7 @@ int cli_task_print(const struct rc_result *result)
     print_cell(write_part(got.cpus, got.promised, own_cores(ROOM(0)), ROOM(1)));
     print_cell(rc_str(rc_host_with_port(rc_str(result->master.addr), result->master.port, ROOM(0))));
     print_verdict(result);
-    print_notes(&result->messages);
+    print_notes(result);
 #undef ROOM
     return result->status == RC_RESOLVED ? STATUS_RESOLVED : STATUS_CONTRADICTION;
 }

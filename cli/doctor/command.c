@@ -132,7 +132,9 @@ static int print_findings(struct arguments *a)
     if (a->findings.failed)
         return console_fail("out of memory");
     a->scope.plain = a->json;
-    return a->inspection ? cli_report(&a->inspection->result, &a->scope, print_report, a) : print_report(a);
+    return a->inspection ? cli_report(&a->inspection->result, &a->scope, print_report, a)
+           : a->nodes    ? print_report(a)
+                         : cli_report_own(&a->scope, print_report, a);
 }
 
 static int run_doctor(int argc, char **argv)

@@ -83,10 +83,12 @@ static void masterport_find(const struct rc_context *context, struct rc_result *
     } else if (options->port_first) {
         master->port = port_in(result->facts.port_seed, options->port_first, options->port_last, 1);
         master->port_source = "port=, as it was asked for";
+        master->port_open = options->port_first < options->port_last;
     } else if (!master->port) {
         /* in steps of four because Megatron uses the next two as well */
         master->port = port_in(result->facts.port_seed, WINDOW_FIRST, WINDOW_LAST, PORTS_EACH);
         master->port_source = "computed from the launch, the same in all its tasks";
+        master->port_open = true;
     }
     /* nobody else has to know it */
     if (result->launcher->alone && !options->port_first && rc_seen(context->here, RC_LEARN_PORT, RC_ABSENT) &&
@@ -99,6 +101,7 @@ static void masterport_find(const struct rc_context *context, struct rc_result *
         user_port_stays(result, options, users)) {
         master->port = users;
         master->port_source = "MASTER_PORT, as it was set";
+        master->port_open = false;
         master->port_given = rc_stamp_is_of(&result->stamp, result->facts.scope, result->facts.field[RC_RANK].value)
                                  ? RC_GIVEN_BY_STAMP
                                  : RC_GIVEN_BY_USER;

@@ -276,6 +276,7 @@ struct rc_master {
     const char *port_source;
     enum rc_given port_given;
     bool port_told;            /* RANK 0's node holds it, as it has told the others */
+    bool port_open;            /* RANK 0 may take another port when it holds one */
     uint16_t launch_port;      /* the port that rollcall would choose by itself */
     const char *wish;          /* addr=, as it was given; NULL where it was not */
     enum rc_address_kind kind; /* of addr=; INTERFACE and NETWORK: addr is only the node's name yet */

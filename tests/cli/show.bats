@@ -342,6 +342,51 @@ tasks()
     [ "$(grep -cE "^(warning|error) $id: " "$BATS_TEST_TMPDIR/0.out")" = 1 ]
 }
 
+@test "show: what exec refuses for rank 0's address or port -> the same error, and status 1" {
+    local port want variable option
+    more=()
+    python3 -c 'import signal, socket
+s = socket.socket(); s.bind(("", 0)); s.listen(1); print(s.getsockname()[1], flush=True); signal.pause()' \
+        > "$BATS_TEST_TMPDIR/port" 3>&- &
+    local pid=$!
+    until read -r port < "$BATS_TEST_TMPDIR/port"; do kill -0 $pid; sleep 0.1; done
+    while IFS='|' read -r want variable option; do
+        run -1 --separate-stderr with "${task_0[@]}" "$own_job" $variable "$rollcall" exec $option -- true
+        grep -q "^rollcall: error $want: " <<< "$stderr"
+        run -1 with "${task_0[@]}" "$own_job" $variable "$rollcall" show --rank 0 --json $option
+        [ "$(jq -r '.messages[] | select(.level == "error").id' <<< "$output")" = "$want" ]
+    done << END
+RC405|MASTER_PORT=$port|
+RC405||--ddp=port=$port
+RC405||--ddp=alone,port=$port
+RC407|MASTER_ADDR=203.0.113.9|
+END
+    run -1 with "${agent_0[@]}" "$own_job" "$rollcall" show --rank 0 --ddp=launcher,port="$port"
+    grep -q 'error RC405: ' <<< "$output"
+    # of a range, another port is free; and a task that is not rank 0 holds none
+    run -0 with "${task_0[@]}" "$own_job" "$rollcall" show --ddp=alone,port="$port"-65535
+    run -0 with "${task_3[@]}" "$own_job" MASTER_PORT="$port" "$rollcall" show --rank 3
+    kill $pid
+}
+
+@test "show before the start: one note on the port and on the nodes; none for a port that is given" {
+    more=()
+    tasks '0 1 2 3' "$rollcall" show
+    [ "$(grep -x 'note: .*' "$BATS_TEST_TMPDIR/0.out")" = 'note: at start rank 0 may take another free port' ]
+    tasks '0 1 2 3' "$rollcall" show --ddp=port=24001
+    run ! grep note "$BATS_TEST_TMPDIR/0.out"
+    run -0 with "${task_0[@]}" "$own_job" "$rollcall" show --rank 0 --ddp=exchange=off,port=24001
+    [ "$(grep -c 'the nodes were not compared, which srun --ddp does at start' <<< "$(tr -s ' \n' ' ' <<< "$output")")" = 1 ]
+}
+
+@test "show in a job without GPUs: the node's GPUs are not the task's" {
+    [ "$(id -u)" = 0 ] || skip 'needs root'
+    more=()
+    tasks '0 1 2 3' env -u CUDA_VISIBLE_DEVICES unshare --mount sh -c 'mount -t tmpfs none /mnt && : > /mnt/null && : > /mnt/nvidia0 &&
+        : > /mnt/nvidia1 && mount --bind /mnt /dev && exec "$0" show' "$rollcall"
+    run ! grep -qw GPU "$BATS_TEST_TMPDIR/0.out"
+}
+
 @test "in one task of several: its own line or report, with its rank, after some seconds; --rank and --json at once" {
     local rank
     more=()
@@ -365,6 +410,8 @@ tasks()
 @test "each subcommand in a launch of several tasks: one report, headed by ranks and node, printed once" {
     local words titles
     more=()
+    cd "$BATS_TEST_TMPDIR"
+    echo 'import torch' > train.py
     while IFS='|' read -r words titles; do
         tasks '3 1 0 2' sh -c '"$0" "$@" || [ $? != 2 ]' "$rollcall" $words
         [ "$(cat "$BATS_TEST_TMPDIR"/[123].out "$BATS_TEST_TMPDIR"/?.err)" = '' ]
@@ -377,6 +424,7 @@ show --all|rank 0,rank 1,rank 2,rank 3
 map|rank 0
 doctor|ranks 0-3
 doctor --all|rank 0,rank 1,rank 2,rank 3
+doctor train.py|ranks 0-3
 explain RC301|ranks 0-3
 END
 }
