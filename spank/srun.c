@@ -23,6 +23,7 @@
 #include "roll/roll.h"
 #include "spank.h"
 #include "system/node.h"
+#include "system/port.h"
 
 /* In srun: which task is on which host, where the step's node list does not tell.
  *
@@ -80,8 +81,7 @@ static bool may_follow_network(void)
 #endif
 }
 
-/* Asking slurmctld costs a message per step, so it is asked only where there is a sign, or where the step has a part
- * of its allocation. */
+/* Ask slurmctld, which costs a message, only at a sign, or if the step has a part of its allocation. */
 static bool may_be_unlisted(spank_t spank)
 {
     const char *distribution = getenv("SLURM_DISTRIBUTION");
@@ -335,15 +335,16 @@ static void end_server(int status, void *unused)
 /* Returns false with errno set. */
 static bool open_server(const struct rc_server_settings *settings, char token[RC_WIRE_TOKEN + 1], uint16_t *port)
 {
-    /* SrunPortRange: firewalls let the nodes through to these ports of srun */
+    /* SrunPortRange: firewalls let the nodes through to these ports of srun. Later srun binds two for each 48 nodes
+     * (_estimate_nports) and one for mpi/pmix (pmixp_agent.c), and fails without one. */
     const uint16_t *range = &slurm_conf ? slurm_conf.srun_port_range : NULL;
     bool is_set = range && range[0] && range[0] <= range[1];
-    int ends[2] = { -1, -1 };
-    int listener = -1;
+    uint32_t left = is_set ? 2 * ((settings->nodes + 47) / 48) + 1 : 0;
+    int ends[2] = { -1, -1 }, listener = -1;
     bool good = false;
 
     if (rc_wire_new_token(token) < 0 ||
-        (listener = rc_listen(is_set ? range[0] : 0, is_set ? range[1] : 0, port)) < 0) {
+        (listener = rc_listen(is_set ? range[0] : 0, is_set ? range[1] : 0, left, port)) < 0) {
         errno = -listener;
         return false;
     }
@@ -356,12 +357,10 @@ static bool open_server(const struct rc_server_settings *settings, char token[RC
         good = listener >= 0 && ends[0] >= 0 && ends[1] >= 0 && start_program(listener, ends[0], token, settings) &&
                start_thread();
     }
-    if (listener >= 0)
-        close(listener);
-    if (ends[0] >= 0)
-        close(ends[0]);
-    if (!good && ends[1] >= 0)
-        close(ends[1]);
+    rc_port_release(listener);
+    rc_port_release(ends[0]);
+    if (!good)
+        rc_port_release(ends[1]);
     if (good)
         on_exit(end_server, NULL);
     return good;
@@ -375,8 +374,9 @@ static void warn_of_failure(int error)
 
     rc_spank_say(RC_LEVEL_WARNING, RC624,
                  rc_format(&arena,
-                           "srun %s: %s; no roll call is held, and no failed task ends the step; type srun -K, and %s",
-                           no_port ? "has no port for rollcall" : "cannot start rollcall-exchange", strerror(error),
+                           "srun cannot start rollcall-exchange: %s; no roll call is held, and no failed task ends "
+                           "the step; type srun -K, and %s",
+                           no_port ? "SrunPortRange has no free port beside those that srun needs" : strerror(error),
                            no_port ? "widen SrunPortRange" : "reinstall rollcall on this host"));
 }
 

@@ -218,7 +218,19 @@ static int listen_at(uint16_t port, enum rc_port_binding binding)
     return rc;
 }
 
-int rc_listen(uint16_t first, uint16_t last, uint16_t *port)
+/* Other programs can bind these ports at the same time, because none of these sockets listens. */
+static bool are_free(uint16_t first, uint16_t last, uint32_t count)
+{
+    for (uint32_t port = first; count > 0 && port <= last; port++) {
+        int fd = rc_port_hold((uint16_t)port);
+
+        count -= fd >= 0;
+        rc_port_release(fd);
+    }
+    return count == 0;
+}
+
+int rc_listen(uint16_t first, uint16_t last, uint32_t left, uint16_t *port)
 {
     uint32_t span = (uint32_t)last - first + 1;
     uint32_t start = (uint32_t)rc_milliseconds() % span;
@@ -228,6 +240,10 @@ int rc_listen(uint16_t first, uint16_t last, uint16_t *port)
      * its port in TIME_WAIT for a minute, and a small range is soon full of those: they come last. */
     for (uint32_t i = 0; fd == -EADDRINUSE && i < 2 * span; i++)
         fd = listen_at((uint16_t)(first + (start + i) % span), i < span ? RC_PORT_EXCLUSIVE : RC_PORT_SHARED);
+    if (fd >= 0 && !are_free(first, last, left)) {
+        close(fd);
+        fd = -EADDRINUSE;
+    }
     if (fd >= 0)
         *port = rc_port_number(fd);
     return fd;

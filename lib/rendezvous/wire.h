@@ -83,9 +83,9 @@ bool rc_endpoint_of_srun(const struct rc_env *env, struct rc_endpoint *endpoint,
 bool rc_endpoint_is_own_step(const struct rc_env *env, struct rc_str step);
 
 /* A listening socket at any address of this host, IPv6 and IPv4 where there is
- * IPv6, closed on exec, not blocking, at a port from first to last (0, 0: any).
- * Its port goes into *port. Returns it or -errno. */
-int rc_listen(uint16_t first, uint16_t last, uint16_t *port);
+ * IPv6, closed on exec, not blocking, at a port from first to last (0, 0: any), if `left` other ports of these stay
+ * free. Its port goes into *port. Return it or -errno. */
+int rc_listen(uint16_t first, uint16_t last, uint32_t left, uint16_t *port);
 
 /* What plugin, command and library agree on with rollcall-exchange, which they start. */
 

@@ -154,7 +154,7 @@ static int receive_all(const struct rc_request *request)
     int64_t start = rc_milliseconds();
     uint32_t used; /* whole seconds */
     uint16_t port;
-    int listener = rc_listen(0, 0, &port);
+    int listener = rc_listen(0, 0, 0, &port);
     int rc = listener < 0 ? listener : rc_wire_new_token(token);
 
     if (rc < 0)

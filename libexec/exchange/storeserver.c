@@ -229,7 +229,7 @@ int exchange_start_store(void)
         printf("taken=%s\n", name);
         return 0;
     }
-    listener = store.caller < 0 ? store.caller : rc_listen(0, 0, &port);
+    listener = store.caller < 0 ? store.caller : rc_listen(0, 0, 0, &port);
     rc = listener < 0 ? listener : rc_wire_new_token(token);
     if (rc == 0 && pipe2(life, O_CLOEXEC) < 0)
         rc = -errno;

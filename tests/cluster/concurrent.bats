@@ -166,6 +166,23 @@ PYTHON
     [ "$(grep -c '^step plain' "$out")" -eq 18 ]
 }
 
+# srun binds four ports (three with Slurm 26.05), and one more for mpi/pmix, which the server always leaves.
+# bats test_tags=series
+@test "SrunPortRange: as many ports as srun needs -> the step runs, and RC624; two more -> the server has one" {
+    local ports
+    for ports in 3 4 5; do
+        login sh -c '{ cat "$SLURM_CONF"; echo SrunPortRange=60101-6010$1; } > "$0"' "$shared/few.conf" "$ports"
+        attempt 60 env "SLURM_CONF=$shared/few.conf" srun -N2 -n2 true
+        [ "$status" -ne 0 ] || break
+    done
+    succeeded
+    succeeds 60 env "SLURM_CONF=$shared/few.conf" srun --ddp=exchange=srun -N2 -n2 true
+    said 'RC624: srun cannot start rollcall-exchange: SrunPortRange has no free port beside those that srun needs'
+    login sed -i "s/60101-6010$ports/60101-6010$((ports + 2))/" "$shared/few.conf"
+    succeeds 60 env "SLURM_CONF=$shared/few.conf" srun --ddp=exchange=srun -N2 -n2 true
+    unsaid RC6
+}
+
 # Fifty times with this machine's Slurm; with the others five, which is what their code adds. CONCURRENT_ROUNDS is
 # one's own wish.
 rounds=${CONCURRENT_ROUNDS:-50}

@@ -83,7 +83,7 @@ static void run(int listener, const struct server_start *start, int life, int de
 struct server_child server_open(struct server_start start)
 {
     struct server_child server = { .endpoint = { .token = RC_STR(SERVER_TOKEN), .hosts = RC_STR("127.0.0.1") } };
-    int listener = rc_listen(0, 0, &server.endpoint.port);
+    int listener = rc_listen(0, 0, 0, &server.endpoint.port);
     int life[2] = { -1, -1 };
     int decided[2];
     int said[2];

@@ -89,7 +89,7 @@ UNIT_TEST(check_unordered, "an order of which a node of another release cannot b
 /* Hears what was said then, and nothing else; answers what was answered then. */
 static pid_t replay(const struct exchange *exchange, struct rc_endpoint *endpoint)
 {
-    int listener = rc_listen(0, 0, &endpoint->port);
+    int listener = rc_listen(0, 0, 0, &endpoint->port);
     char text[TEXT_SIZE];
     pid_t pid = fork();
     int fd;

@@ -14,12 +14,12 @@ UNIT_TEST(check_ports, "a port of the kernel's choice, and a taken one")
 {
     uint16_t port;
     uint16_t other;
-    int fd = rc_listen(0, 0, &port);
+    int fd = rc_listen(0, 0, 0, &port);
 
     assert_true(fd >= 0);
     assert_int_not_equal(port, 0);
     assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
-    assert_int_equal(rc_listen(port, port, &other), -EADDRINUSE);
+    assert_int_equal(rc_listen(port, port, 0, &other), -EADDRINUSE);
     close(fd);
 }
 
@@ -33,9 +33,9 @@ UNIT_TEST(check_range, "a range with a taken port")
         uint16_t other;
         int fd;
 
-        taken = rc_listen(0, 0, &port);
+        taken = rc_listen(0, 0, 0, &port);
         assert_true(taken >= 0);
-        if (port < UINT16_MAX && (fd = rc_listen(port, (uint16_t)(port + 1), &other)) >= 0) {
+        if (port < UINT16_MAX && (fd = rc_listen(port, (uint16_t)(port + 1), 0, &other)) >= 0) {
             assert_int_equal(other, port + 1);
             close(fd);
             close(taken);
@@ -47,6 +47,21 @@ UNIT_TEST(check_range, "a range with a taken port")
     fail_msg("no two ports side by side in 100 attempts");
 }
 
+/* A range of this port only leaves srun none. */
+UNIT_TEST(check_left, "a range without the ports that srun needs: -EADDRINUSE, and nothing stays bound")
+{
+    uint16_t port;
+    uint16_t other;
+    int fd = rc_listen(0, 0, 0, &port);
+
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(rc_listen(port, port, 1, &other), -EADDRINUSE);
+    fd = rc_listen(port, port, 0, &other);
+    assert_true(fd >= 0);
+    close(fd);
+}
+
 /* A server that closes a connection first, as rollcall-exchange does, and ends. */
 static uint16_t leave_time_wait(void)
 {
@@ -56,7 +71,7 @@ static uint16_t leave_time_wait(void)
     uint16_t port;
     char byte;
 
-    ready.fd = rc_listen(0, 0, &port);
+    ready.fd = rc_listen(0, 0, 0, &port);
     assert_true(ready.fd >= 0);
     here.sin_port = htons(port);
     assert_int_equal(connect(client, (struct sockaddr *)&here, sizeof(here)), 0);
@@ -76,10 +91,10 @@ UNIT_TEST(check_time_wait, "a port that a server left in TIME_WAIT")
     int fd;
 
     assert_int_equal(rc_port_bind(left, SOCK_STREAM, RC_PORT_EXCLUSIVE), -EADDRINUSE);
-    fd = rc_listen(left, left, &port);
+    fd = rc_listen(left, left, 0, &port);
     assert_true(fd >= 0);
     assert_int_equal(port, left);
-    assert_int_equal(rc_listen(left, left, &other), -EADDRINUSE);
+    assert_int_equal(rc_listen(left, left, 0, &other), -EADDRINUSE);
     close(fd);
 }
 
@@ -90,6 +105,6 @@ UNIT_TEST(check_held, "a MASTER_PORT that a task holds")
     uint16_t other;
 
     assert_true(held >= 0);
-    assert_int_equal(rc_listen(port, port, &other), -EADDRINUSE);
+    assert_int_equal(rc_listen(port, port, 0, &other), -EADDRINUSE);
     rc_port_release(held);
 }
