@@ -165,7 +165,7 @@ bool rc_spank_check_environment(void)
     struct rc_messages messages = { .arena = &arena };
     struct rc_options options;
     /* what --ddp itself says wrong has been refused */
-    bool understood = rc_spank_asked(rc_str(getenv("ROLLCALL")), &options, &messages);
+    bool understood = rc_spank_asked(rc_str(getenv("ROLLCALL")), false, &options, &messages);
 
     rc_spank_say_all(&messages, RC_LEVEL_WARNING);
     return understood;
@@ -180,12 +180,18 @@ bool rc_spank_may_be_asked(const char *const *env)
     return command_line.given;
 }
 
-/* Where the administrator has switched it off, only a typed --ddp is an error: ROLLCALL may be a whole site's. */
-static void switch_off(struct rc_options *options, struct rc_messages *messages)
+/* If the administrator has switched it off, only a typed --ddp is an error, because ROLLCALL may be a whole site's. On
+ * a node whose srun has it on (acts), either is: the tasks of other nodes would wait for this node's. */
+static void switch_off(struct rc_options *options, bool acts, struct rc_messages *messages)
 {
     bool asked = options->given && options->mode != RC_MODE_OFF;
 
-    if (asked && command_line.given)
+    if (asked && spank_context() == S_CTX_REMOTE && (acts || command_line.given))
+        rc_say(messages, RC206,
+               "the administrator has switched rollcall off on this node%s; its tasks were not started; --ddp=off or "
+               "ROLLCALL=off starts tasks without ranks",
+               administrator.off);
+    else if (asked && command_line.given)
         rc_say(messages, RC206,
                "the administrator has switched rollcall off%s; nothing was started; --ddp=off starts the tasks "
                "without ranks",
@@ -198,7 +204,7 @@ static void switch_off(struct rc_options *options, struct rc_messages *messages)
     options->given = false;
 }
 
-bool rc_spank_asked(struct rc_str rollcall, struct rc_options *out, struct rc_messages *messages)
+bool rc_spank_asked(struct rc_str rollcall, bool acts, struct rc_options *out, struct rc_messages *messages)
 {
     struct rc_options typed;
     struct rc_options environment = { .given = false };
@@ -208,7 +214,7 @@ bool rc_spank_asked(struct rc_str rollcall, struct rc_options *out, struct rc_me
         read_variable(rollcall, &environment, messages);
     *out = rc_options_combine(&typed, &environment, &administrator.keys);
     if (administrator.off)
-        switch_off(out, messages);
+        switch_off(out, acts, messages);
     if (!messages->has_error)
         return true;
     out->given = true;
@@ -221,7 +227,7 @@ bool rc_spank_asked_here(struct rc_options *out)
     static char text[TEXT_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_messages messages = { .arena = &arena };
-    bool understood = rc_spank_asked(rc_str(getenv("ROLLCALL")), out, &messages);
+    bool understood = rc_spank_asked(rc_str(getenv("ROLLCALL")), false, out, &messages);
 
     return understood && out->given && out->mode != RC_MODE_OFF;
 }

@@ -178,15 +178,16 @@ static bool read_wish(const char *const *env)
 {
     static char text[TEXT_SIZE];
     static struct rc_arena arena; /* as long as step.wrong, which has it */
-    struct rc_str wish;
+    struct rc_str wish, of_srun;
 
     arena = (struct rc_arena){ .base = text, .size = sizeof(text) };
     step.wrong.arena = &arena;
     rc_env_index(&result.env, env);
     wish = rc_env_get(&result.env, "ROLLCALL");
-    if (!wish.p && rc_env_get(&result.env, RC_WISH).n)
-        wish = rc_env_get(&result.env, RC_WISH);
-    step.understood = rc_spank_asked(wish, &step.options, &step.wrong);
+    of_srun = rc_env_get(&result.env, RC_WISH);
+    if (!wish.p && of_srun.n)
+        wish = of_srun;
+    step.understood = rc_spank_asked(wish, of_srun.n > 0, &step.options, &step.wrong);
     return step.options.given && step.options.mode != RC_MODE_OFF;
 }
 

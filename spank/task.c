@@ -141,7 +141,7 @@ static bool is_asked_for(const struct rc_env *env, struct rc_options *options)
     char text[TEXT_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_messages wrong = { .arena = &arena };
-    bool understood = rc_spank_asked(rc_env_get(env, "ROLLCALL"), options, &wrong);
+    bool understood = rc_spank_asked(rc_env_get(env, "ROLLCALL"), false, options, &wrong);
 
     options->addr = NULL;
     return understood && options->given && options->mode != RC_MODE_OFF && options->mode != RC_MODE_ALONE &&
@@ -336,11 +336,11 @@ void rc_spank_task_begin(spank_t spank)
     if (!step->active)
         return;
     describe_task(&task);
+    rc_spank_ending_begin(&step->options, &task.result->env, &task.result->command);
     if (!step->understood) {
         rc_spank_meet_not(spank, task.result);
         give_up(&task, &step->wrong);
     }
-    rc_spank_ending_begin(&step->options, &task.result->env, &task.result->command);
     if (!resolve_task(&task) || !rc_spank_meet(spank, &task.context, task.result, &task.rank0, &task.held) ||
         !find_master(&task) || !hold_port(&task))
         give_up(&task, &task.result->messages);

@@ -301,7 +301,7 @@ const char *rc_callers_end(const struct rc_callers *callers, enum rc_ending endi
 
     if (callers->count == callers->nodes || ending == RC_ENDED_UNSTARTED || ending == RC_ENDED_SOMEHOW)
         return NULL;
-    /* a node that cannot reach srun says so itself; tasks that have not ended well may have ended in another plugin */
+    /* a node that cannot reach srun prints that; tasks that have not ended well may have ended in another plugin */
     return rc_format(arena, "the step has ended, and nothing came from %s; unless %s, %s tasks ran without ranks%s",
                      name_silent(callers, &namer),
                      ending == RC_ENDED_WELL ? "RC611 says otherwise" : "another line says otherwise",

@@ -23,7 +23,7 @@ enum { RC_COMPACT_NAME_MAX = 64 }; /* a longer name is cut after so many charact
     "nothing gets through, or slurmd there has no rollcall (see its log) " \
     "and tasks run without ranks"
 #define RC_NO_CALL_BEFORE  "a prolog still runs there, " RC_NO_CALL
-#define RC_NO_CALL_STARTED "another plugin works there before rollcall (pyxis, say), " RC_NO_CALL
+#define RC_NO_CALL_STARTED "another plugin there comes before rollcall and still works or has failed, " RC_NO_CALL
 
 /* Sorts the ranges, which may touch and overlap. */
 const char *rc_compact_ranges(struct rc_range *ranges, size_t count, size_t limit, struct rc_arena *arena);

@@ -86,9 +86,9 @@ list it once where the launcher takes its hosts from"
 of one virtual machine: list each machine once, or reboot the copies"
 }
 
-started='Slurm started all tasks; another plugin works there before rollcall \(pyxis, say\), nothing gets through, or slurmd '
-started+='there has no rollcall \(see its log\) and tasks run without ranks'
-causes="a prolog still runs there, ${started##*say\\), }"
+started='Slurm started all tasks; another plugin there comes before rollcall and still works or has failed, '
+started+='nothing gets through, or slurmd there has no rollcall \(see its log\) and tasks run without ranks'
+causes="a prolog still runs there, ${started##*failed, }"
 
 @test "RC601: a node that does not come loses nobody the job" {
     local transport cause cure

@@ -123,6 +123,21 @@ unranked()
     unsaid RC6
 }
 
+@test "off on one node: RC206 ends the step at once, also for ROLLCALL=auto, and no task starts" {
+    local command
+    sed "s|\$| off=$why|" "$conf" > "$shared/plugstack.off"
+    on n2 mount --bind "$shared/plugstack.off" "$conf"
+    for command in "srun --ddp=deadline=60" "env ROLLCALL=deadline=60 srun"; do
+        attempt 50 $command -N2 -n2 echo started
+        grep -q "RC206: the administrator has switched rollcall off on this node: ranks .*; its tasks were not started" \
+            "$err" && [ ! -s "$out" ] && ! grep -q RC6 "$err" || break
+        command=
+    done
+    on n2 umount "$conf"
+    failed
+    [ -z "$command" ] || explain "not as off=TEXT has it"
+}
+
 # look FILE CMD...: what each task has, without what differs from step to step by nature
 look()
 {
