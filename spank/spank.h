@@ -73,9 +73,9 @@ bool rc_spank_check_environment(void);
  * slurmstepd. */
 bool rc_spank_may_be_asked(const char *const *env);
 
-/* Combine the three sources. `rollcall` is the value of the ROLLCALL variable, absent
- * if it is unset; `acts` is true on a node if srun acts by ROLLCALL. Return false, with messages and with out->given set, if a value of the
- * user is not valid, or is switched off in plugstack.conf. */
+/* Combine the three sources. `rollcall` is the value of the ROLLCALL variable, absent if it is unset; `acts` is true on
+ * a node if srun acts by ROLLCALL. Return false, with messages and with out->given set, if a value of the user is not
+ * valid, or is switched off in plugstack.conf. */
 bool rc_spank_asked(struct rc_str rollcall, bool acts, struct rc_options *out, struct rc_messages *messages);
 
 /* In srun: whether rollcall was asked for, with valid options. Prints nothing.

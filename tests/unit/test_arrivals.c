@@ -244,9 +244,10 @@ UNIT_TEST(at_a_server_that_does_not_watch, "at a server that does not watch")
     server_close(&server);
 }
 
-#define CAUSES                                                                                                                  \
-    " s after Slurm started all tasks; another plugin there comes before rollcall and still works or has failed, nothing gets " \
-    "through, or slurmd there has no rollcall (see its log) and tasks run without ranks\n"
+#define CAUSES                                                                                \
+    " s after Slurm started all tasks; another plugin there comes before rollcall and still " \
+    "works or has failed, nothing gets through, or slurmd there has no rollcall (see its "    \
+    "log) and tasks run without ranks\n"
 #define ENDED "RC621 the step has ended, and nothing came from "
 #define LOOK  "; see slurmd's log there: it must load rollcall.so\n"
 
