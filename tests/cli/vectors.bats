@@ -11,6 +11,12 @@ load helper
     python3 -B "$recordings/expectation.py" "$what" "$rollcall"
 }
 
+@test "REGENERATE: answers that did not change -> the same files, byte for byte" {
+    cp -r "$recordings" "$BATS_TEST_TMPDIR/vectors"
+    python3 -B "$BATS_TEST_TMPDIR/vectors/expectation.py" write "$rollcall"
+    diff -r "$recordings" "$BATS_TEST_TMPDIR/vectors"
+}
+
 # The reviewed answers, that is; the test above holds rollcall's own against them.
 @test "the tasks of a recorded job answer the roll: each rank once, where it really was, or all refuse" {
     python3 -B "$recordings/roll.py"

@@ -286,9 +286,14 @@ def blocks_of(recordings, shared_expected, expected_on):
         yield blocks[recording]
 
 
-def written_by_hand(recordings, shared_expected):
-    """The blocks of a file that is no job's, as they are but for what is expected."""
+def kept(recordings, shared_expected, expected_on):
+    """The blocks of a file as they are, but for what is expected; None if a host's expectation has no block."""
     recordings[0].blocks[0].expected = shared_expected
+    nodes = {block.host: block for recording in recordings for block in recording.blocks if block.is_node}
+    if any(expected and host not in nodes for host, expected in expected_on.items()):
+        return None
+    for host, block in nodes.items():
+        block.expected = expected_on.get(host, [])
     for recording in recordings:
         recording.blocks[-1].expected = recording.expected
     return dict.fromkeys(block for recording in recordings for block in recording.blocks)
@@ -296,10 +301,10 @@ def written_by_hand(recordings, shared_expected):
 
 def write(path, recordings, shared_expected, expected_on):
     """The file anew."""
-    if recordings[0].rank is None:
-        blocks = written_by_hand(recordings, shared_expected)
-    else:
-        blocks = blocks_of(recordings, shared_expected, expected_on)
+    # new ones are not grouped yet
+    was_reviewed = recordings[0].rank is None or any(block.expected for block in recordings[0].blocks)
+    blocks = was_reviewed and kept(recordings, shared_expected, expected_on) or \
+        blocks_of(recordings, shared_expected, expected_on)
     text = "\n".join("".join(line + "\n" for line in block.lines()) for block in blocks)
     with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text.lstrip("\n"))
