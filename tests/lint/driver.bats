@@ -102,6 +102,15 @@ teardown()
     [ "$output" = "$(command -v python3)" ]
 }
 
+@test "need_python: PYTHON that is not there or may not be run -> the cause, and no list of modules" {
+    : > "$folder/python"
+    for python in "$folder/none" "$folder/python"; do
+        run -1 env PYTHON="$python" bash -c '. "$0/tests/setup.bash"; need_python' "$top"
+        [[ ${lines[0]} == *"$python: "* ]] # No such file or directory, Permission denied
+        [ "${lines[1]}" = "setup: PYTHON=$python does not run: correct it, or unset PYTHON" ]
+    done
+}
+
 @test "where there is no apt, programs and headers are looked for, and what is missing is named" {
     mkdir "$folder/bin"
     for program in bash dirname cc gcc true printf env; do

@@ -67,6 +67,10 @@ need_python()
 
     [ "${1:-}" != tests ] || modules=(pytest hypothesis pytest_tap)
     if [ -n "${PYTHON:-}" ] && [ "$PYTHON" != "$venv/bin/python" ]; then
+        "$PYTHON" -c '' || {
+            setup_say "PYTHON=$PYTHON does not run: correct it, or unset PYTHON"
+            return 1
+        }
         setup_python_has "$PYTHON" "${modules[@]}" || {
             setup_say "PYTHON=$PYTHON lacks one of ${modules[*]}: install them there, or unset PYTHON"
             return 1
