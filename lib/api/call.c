@@ -149,7 +149,8 @@ static int fail_gone(const struct rc_call *call, int rc, struct rollcall_error *
         "so let that process live until the others have called";
 
     if (rc == -ENOSPC)
-        why = "there is no more room for what tasks tell each other; broadcast less than 64 MiB in all";
+        why = "the store of 64 MiB is full, and what calls have put there stays until the launch ends; share less in "
+              "all calls";
     else if (call->job->discovery.kind == RC_DISCOVERY_SRUN)
         why = "srun, which keeps what tasks tell each other, is not to be reached; see whether it still runs, and "
               "whether this node reaches it";

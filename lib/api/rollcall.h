@@ -230,8 +230,9 @@ ROLLCALL_API int rollcall_broadcast(const struct rollcall *job, const char *name
  *    All ranks give the same [name] (1 to 64 letters, digits and . _ -), size
  *    and root.
  *  It is no barrier: the root returns at once, the others when they have it.
- *    The root's bytes stay where they are until the launch ends, or without
- *    srun --ddp, until rank 0's process does.
+ *    The root's bytes stay in the store until the launch ends, or without
+ *    srun --ddp, until rank 0's process does. The store holds 64 MiB: a call
+ *    for which it has no room fails with ROLLCALL_NO_WAY (RC620).
  */
 
 ROLLCALL_API int rollcall_allgather(const struct rollcall *job, const char *name, const void *data, size_t size,
@@ -247,7 +248,7 @@ ROLLCALL_API int rollcall_allgather(const struct rollcall *job, const char *name
  *    ROLLCALL_TIMEOUT, also in a rank that calls later. The text names the late
  *    ranks and, under srun --ddp, their nodes if the ranks are srun's. After a
  *    failure [all] may be partly written.
- *  Twice the bytes stay where a broadcast's do.
+ *  Twice the bytes stay where a broadcast's do, and count towards 64 MiB.
  */
 
 ROLLCALL_API int rollcall_barrier(const struct rollcall *job, const char *name, int timeout_ms,
@@ -255,7 +256,8 @@ ROLLCALL_API int rollcall_barrier(const struct rollcall *job, const char *name, 
 /*
  *  Returns when all ranks have made the call with the same [name], as above. A
  *    broadcast or an allgather of that name is another call. It fails as
- *    rollcall_allgather() does if a rank is late.
+ *    rollcall_allgather() does if a rank is late. Each call leaves less
+ *    than 1 KiB a rank in the store.
  */
 
 ROLLCALL_API int rollcall_nccl_unique_id(const struct rollcall *job, void *id, int timeout_ms,

@@ -253,7 +253,8 @@ def broadcast(name: str, data: Optional[bytes] = None, root: int = 0, timeout: f
 
     name has 1 to 64 letters, digits and . _ -; all ranks give the same one, and the same root. The root returns at
     once, the others within timeout seconds, or Timeout is raised, and their next call meets the root's next one. For a
-    program's start: what was broadcast stays until the launch ends, 64 MiB in all.
+    program's start: what was broadcast stays until the launch ends. All calls together store 64 MiB; one that finds no
+    room raises Error (RC620).
     """
     left, root = _clock(timeout), operator.index(root)
     with _library.Job() as job:
@@ -310,7 +311,10 @@ def allgather(name: str, data: bytes, timeout: float = 300.0) -> List[bytes]:
 
 
 def barrier(name: str = "barrier", timeout: float = 300.0) -> None:
-    """Returns when all ranks have made the call. Timeout is as for allgather."""
+    """Returns when all ranks have made the call. Timeout is as for allgather.
+
+    Each call leaves less than 1 KiB a rank where broadcast's bytes stay.
+    """
     milliseconds = _milliseconds(timeout)
     with _library.Job() as job:
         job.share("barrier", name, milliseconds)

@@ -152,6 +152,14 @@ UNIT_TEST(check_full, "no room")
     assert_in_range(put, many - many / 10, many - 1);
     assert_true(rc_store_ask(store, RC_STR("store get k0\n"), &answer));
     assert_int_equal(answer.value.n, RC_STORE_VALUE_MAX);
+    /* a rank that waits for what nobody can put gets an answer, too: each key takes room */
+    for (unsigned i = 0; i <= RC_STORE_VALUE_MAX; i++) {
+        head = snprintf(question, 64, "store get g%u\n", i);
+        assert_true(rc_store_ask(store, (struct rc_str){ question, (size_t)head }, &answer));
+        if (!answer.waiting)
+            break;
+    }
+    assert_string_equal(answer.head, "store full\n");
     rc_store_destroy(store);
     free(question);
 }
