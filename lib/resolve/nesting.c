@@ -408,6 +408,6 @@ bool rc_nesting_take_single(const struct rc_context *context, enum rc_claim clai
     if (claim == RC_CLAIM_ABSENT && !is_again)
         rc_say(&result->messages, RC311,
                "no launcher started this process, so it is a job of one process; start all processes of a larger job "
-               "with srun or mpirun");
+               "with srun or mpirun; a script that starts its N processes itself needs --ddp=nproc=N");
     return true;
 }
