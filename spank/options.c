@@ -9,9 +9,7 @@
 #include <unistd.h>
 
 /* TEXT_SIZE: the longest argument of an option that Slurm passes on. */
-enum { TEXT_SIZE = 2048, REASON_SIZE = 512 };
-
-#define OFF_IS "off="
+enum { TEXT_SIZE = 2048, REASON_MAX = 511, LINE_SIZE = 4096 };
 
 /* As it was given: slurmstepd calls back as root, where nothing of the user's is parsed. */
 static struct {
@@ -22,15 +20,14 @@ static struct {
 
 static struct {
     bool read;
-    struct rc_options keys;
-    bool logs_steps;
-    const char *off;      /* why it is switched off, ": TEXT" or ""; NULL: it is on */
-    char text[TEXT_SIZE]; /* holds what keys points to */
+    struct rc_site line;
+    char words[LINE_SIZE]; /* these hold what the line points to */
+    char text[LINE_SIZE];
 } administrator;
 
 bool rc_spank_logs_steps(void)
 {
-    return administrator.logs_steps;
+    return administrator.line.logs_steps;
 }
 
 bool rc_spank_is_typed(void)
@@ -107,43 +104,30 @@ static void log_wrong_words(const struct rc_messages *wrong)
         slurm_error("rollcall: error %s: %s; ignored", rc_message_entry(wrong->list[i].id)->id, wrong->list[i].text);
 }
 
-/* Slurm cuts the line at blanks and knows no quotes (22.05 to 26.05 _plugin_stack_parse_line), so the text is the
- * rest of the line. It may be of any language, but moves no cursor. */
-static const char *read_reason(int argc, char *argv[], struct rc_arena *arena)
+/* Slurm cuts the line at blanks and knows no quotes (22.05 to 26.05 _plugin_stack_parse_line). Of any language, but
+ * moves no cursor. */
+static void join_words(int argc, char *argv[])
 {
-    char text[REASON_SIZE] = "";
     size_t n = 0;
 
-    for (int i = 0; i < argc && n < sizeof(text); i++)
-        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", n ? " " : "", i ? argv[i] : argv[i] + strlen(OFF_IS));
-    for (char *c = text; *c; c++)
+    for (int i = 0; i < argc && n < LINE_SIZE; i++)
+        n += (size_t)snprintf(administrator.words + n, LINE_SIZE - n, "%s%s", i ? " " : "", argv[i]);
+    for (char *c = administrator.words; *c; c++)
         if ((unsigned char)*c < ' ' || *c == '\x7f')
             *c = '?';
-    return n ? rc_format(arena, ": %s%s", text, n < sizeof(text) ? "" : "...") : "";
 }
 
 void rc_spank_read_arguments(int argc, char *argv[])
 {
     struct rc_arena arena = { .base = administrator.text, .size = sizeof(administrator.text) };
+    struct rc_messages wrong = { .arena = &arena };
 
     if (administrator.read)
         return;
     administrator.read = true;
-    for (int i = 0; i < argc; i++) {
-        struct rc_messages wrong = { .arena = &arena };
-        struct rc_str word = rc_str(argv[i]);
-
-        if (rc_str_is(word, "off")) {
-            administrator.off = "";
-        } else if (rc_str_starts(word, OFF_IS)) {
-            administrator.off = read_reason(argc - i, argv + i, &arena);
-            break;
-        } else if (rc_str_is(word, "log=json")) {
-            administrator.logs_steps = true;
-        } else if (!rc_options_add(word, "plugstack.conf", &administrator.keys, &wrong)) {
-            log_wrong_words(&wrong);
-        }
-    }
+    join_words(argc, argv);
+    administrator.line = rc_site_read(rc_str(administrator.words), "plugstack.conf", &wrong);
+    log_wrong_words(&wrong);
 }
 
 /* A variable may be there for other reasons than this command: where --ddp was not typed, a wrong one is as good as
@@ -185,22 +169,27 @@ bool rc_spank_may_be_asked(const char *const *env)
 static void switch_off(struct rc_options *options, bool acts, struct rc_messages *messages)
 {
     bool asked = options->given && options->mode != RC_MODE_OFF;
+    struct rc_str off = administrator.line.off;
+    const char *before = off.n ? ": " : "";
+    const char *behind = off.n > REASON_MAX ? "..." : "";
 
+    if (off.n > REASON_MAX)
+        off.n = REASON_MAX;
     if (asked && spank_context() == S_CTX_REMOTE && (acts || command_line.given))
         rc_say(messages, RC206,
-               "the administrator has switched rollcall off on this node%s; its tasks were not started; --ddp=off or "
+               "the administrator has switched rollcall off on this node%s%pS%s; its tasks were not started; --ddp=off or "
                "ROLLCALL=off starts tasks without ranks",
-               administrator.off);
+               before, &off, behind);
     else if (asked && command_line.given)
         rc_say(messages, RC206,
-               "the administrator has switched rollcall off%s; nothing was started; --ddp=off starts the tasks "
+               "the administrator has switched rollcall off%s%pS%s; nothing was started; --ddp=off starts the tasks "
                "without ranks",
-               administrator.off);
+               before, &off, behind);
     else if (asked)
         rc_say(messages, RC207,
-               "the administrator has switched rollcall off%s; ROLLCALL is ignored, so tasks start without ranks; "
+               "the administrator has switched rollcall off%s%pS%s; ROLLCALL is ignored, so tasks start without ranks; "
                "ROLLCALL=off avoids this line",
-               administrator.off);
+               before, &off, behind);
     options->given = false;
 }
 
@@ -212,8 +201,8 @@ bool rc_spank_asked(struct rc_str rollcall, bool acts, struct rc_options *out, s
     parse_command_line(&typed, messages);
     if (typed.mode != RC_MODE_OFF)
         read_variable(rollcall, &environment, messages);
-    *out = rc_options_combine(&typed, &environment, &administrator.keys);
-    if (administrator.off)
+    *out = rc_options_combine(&typed, &environment, &administrator.line.keys);
+    if (administrator.line.off.p)
         switch_off(out, acts, messages);
     if (!messages->has_error)
         return true;

@@ -200,7 +200,10 @@ static bool read_key(struct reading *r, struct rc_str item, bool *known)
         if (!is_zero((const char *)&r->options + key->at, key->size))
             return rc_say(r->messages, RC203, "%s: %s%s is given twice; keep one of them", r->where, key->name,
                           key->is_switch ? "" : "=");
-        return key->read(r, key, value);
+        if (key->read(r, key, value))
+            return true;
+        __builtin_memset((char *)&r->options + key->at, 0, key->size);
+        return false;
     }
     *known = false;
     return false;
@@ -236,26 +239,46 @@ bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *
     return true;
 }
 
-bool rc_options_add(struct rc_str text, const char *where, struct rc_options *site, struct rc_messages *messages)
+/* Reads KEY=VALUE[,KEY=VALUE]... A wrong one takes no other with it. */
+static void read_keys(struct reading *r, struct rc_str rest)
 {
-    struct reading r = { .options = *site, .where = where, .messages = messages };
-    struct rc_str rest = text;
-
     while (rest.p) {
         struct rc_str item = rc_str_split(rest, ',', &rest);
         bool known;
 
-        if (read_key(&r, item, &known))
-            continue;
-        if (!known)
-            rc_say(messages, RC201,
+        if (!read_key(r, item, &known) && !known)
+            rc_say(r->messages, RC201,
                    "%s: %pQ is not known; use off, off=TEXT, log=json, or keys %s; modes belong to users "
                    "(--ddp=auto, ROLLCALL=auto)",
-                   where, &item, option_join(messages->arena, key_names + 1, " and "));
-        return false;
+                   r->where, &item, option_join(r->messages->arena, key_names + 1, " and "));
     }
-    *site = r.options;
-    return true;
+}
+
+struct rc_site rc_site_read(struct rc_str words, const char *where, struct rc_messages *messages)
+{
+    struct reading r = { .where = where, .messages = messages };
+    struct rc_site site = { .off = RC_ABSENT };
+    struct rc_str rest, value;
+
+    for (; words.n; words = rest) {
+        struct rc_str word = rc_str_split(words, ' ', &rest);
+
+        if (rc_str_is(word, "off")) {
+            site.off = RC_STR("");
+        } else if (rc_str_starts(word, "off=")) {
+            rc_str_split(words, '=', &value);
+            site.off = value;
+            rest = RC_ABSENT;
+        } else if (rc_str_is(word, "log=json")) {
+            site.logs_steps = true;
+        } else if (word.n) {
+            read_keys(&r, word);
+        }
+    }
+    for (; site.off.n && *site.off.p == ' '; site.off.n--)
+        site.off.p++;
+    site.keys = r.options;
+    return site;
 }
 
 /* The keys that `over` leaves open. */

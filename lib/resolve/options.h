@@ -35,9 +35,16 @@ static inline bool rc_options_parse_variable(struct rc_str value, const char *wh
     return value.n == 0 || rc_options_parse(value, where, options, messages);
 }
 
-/* Add the keys of KEY=VALUE[,KEY=VALUE]..., a word of plugstack.conf's line, to *site. A mode is a wrong word. On an
- * error leave *site unchanged and add one message. */
-bool rc_options_add(struct rc_str text, const char *where, struct rc_options *site, struct rc_messages *messages);
+/* What the plugin's line in plugstack.conf sets. */
+struct rc_site {
+    struct rc_options keys; /* defaults; without a mode */
+    bool logs_steps;        /* log=json */
+    struct rc_str off;      /* TEXT of off=TEXT, the rest of the line; empty for "off"; absent if rollcall is on */
+};
+
+/* Read the words after the plugin's path, with blanks between them. Ignore each wrong word, or wrong key of a word, with
+ * a message: no user may lose a step by it. A mode is a wrong word. Texts are slices of `words`, or in the arena. */
+struct rc_site rc_site_read(struct rc_str words, const char *where, struct rc_messages *messages);
 
 /* Returns a key of options.def as a help text shows it: "bind=auto|cores", "watch[=on|off]". */
 #define RC_KEY_SHOWN(shape, key, values) RC_KEY_SHOWN_##shape(key, values)

@@ -225,8 +225,8 @@ def test_off_has_the_administrators_text(host, words, shown):
     assert line.startswith(f"rollcall: warning RC207: the administrator has switched rollcall off{shown}; ROLLCALL is ign")
 
 
-@pytest.mark.parametrize("word", ["auto", "worker", "launcher", "auto,same=warn", "off,addr=-ib", "default=auto",
-                                  "adr=-ib", "addr", "", "\x1b[31m", "addr=" + "x" * 5000])
+@pytest.mark.parametrize("word", ["auto", "worker", "launcher", "auto,bind=off", "off,bind=off", "default=auto",
+                                  "adr=-ib", "addr", "\x1b[31m", "addr=" + "x" * 5000])
 def test_wrong_words_in_plugstack_conf_are_reported_and_ignored(host, word):
     played = host.step(EVEN, arguments=[word])
     assert {e["callback"] for e in played.events if e["event"] == "error"} == {"init_post_opt"}
@@ -237,6 +237,14 @@ def test_wrong_words_in_plugstack_conf_are_reported_and_ignored(host, word):
         assert host.command(context, [], [word]).lines("error") == []
         assert len(host.command(context, [""], [word]).lines("error")) == 1
     is_worker(host.step(EVEN, ["worker"], [word, "same=warn"]), EVEN)
+
+
+@pytest.mark.parametrize("word", ["adr=-ib,order=node", "order=node,port=80", "worker,order=node,watch=x"])
+def test_a_wrong_key_of_a_word_leaves_the_others_in_force(host, word):
+    step = Step([[0, 2], [1, 3]], distribution="cyclic")
+    played = host.step(step, [""], [word, "same=warn"])
+    assert [t.env["RANK"] for t in played.all_tasks] == ["0", "1", "2", "3"]
+    assert all("plugstack.conf: " in line for line in played.lines("error")) and played.lines("error")
 
 
 def test_one_line_a_step_in_slurms_log(host):

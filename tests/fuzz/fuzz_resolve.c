@@ -172,17 +172,16 @@ static void free_trial(struct trial *trial)
     free(trial->storage);
 }
 
-/* False, with a message, where one of the three texts is no option. */
+/* Return false, with a message, if a text of the user's is no option. */
 static bool combine_options(struct trial *trial)
 {
     struct rc_options line = { .given = false };
     struct rc_options variable = { .given = false };
-    struct rc_options site = { .given = false };
+    struct rc_options site = rc_site_read(rc_str(trial->site), "plugstack.conf", &trial->messages).keys;
     static struct rc_env index;
 
     rc_env_index(&index, trial->env);
     bool fine = (!trial->ddp || rc_options_parse(rc_str(trial->ddp), "--ddp", &line, &trial->messages)) &&
-                (!trial->site || rc_options_add(rc_str(trial->site), "plugstack.conf", &site, &trial->messages)) &&
                 rc_options_parse_variable(rc_env_get(&index, "ROLLCALL"), "ROLLCALL", &variable, &trial->messages);
 
     fuzz_check_messages(&trial->messages);

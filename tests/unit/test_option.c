@@ -256,47 +256,56 @@ UNIT_ROWS(combines_sames, "same= of", sames)
     assert_int_equal(rc_options_same(&all), row->same);
 }
 
-/* The words of plugstack.conf's line, one after the other. */
+/* The words of plugstack.conf's line: each wrong one is reported, and takes no other with it. */
 static const struct {
     struct rc_str input;
-    enum rc_message_id wrong; /* of the last word; RC_MESSAGE_COUNT: none */
-    const char *expected;
+    const char *wrong; /* the ids of the messages */
+    const char *keys;
+    const char *off; /* NULL: rollcall is on */
     const char *why;
-} words[] = {
-    { TEXT("addr=-ib port=23000-23999"), RC_MESSAGE_COUNT, "addr=-ib,port=23000-23999", "a key a word" },
-    { TEXT("addr=-ib,same=stop watch"), RC_MESSAGE_COUNT, "addr=-ib,same=stop,watch", "several keys in a word" },
-    { TEXT("auto"), RC201, "", "a mode" },
-    { TEXT("same=stop worker,addr=-ib"), RC201, "same=stop", "a mode before a key" },
-    { TEXT("addr=-ib,launcher"), RC201, "", "a mode behind a key" },
-    { TEXT("off,addr=-ib"), RC201, "", "off with a key" },
-    { TEXT("default=auto"), RC201, "", "default=" },
-    { TEXT("default=off,addr=-ib"), RC201, "", "default= with a key" },
-    { TEXT("same=stop same=warn"), RC203, "same=stop", "a key in two words" },
-    { TEXT("same=stop port=80"), RC202, "same=stop", "a wrong value" },
+} lines[] = {
+    { TEXT(""), "", "", NULL, "no word" },
+    { TEXT("addr=-ib port=23000-23999"), "", "addr=-ib,port=23000-23999", NULL, "a key a word" },
+    { TEXT(" addr=-ib,same=stop  watch "), "", "addr=-ib,same=stop,watch", NULL, "several keys in a word" },
+    { TEXT("auto"), "RC201", "", NULL, "a mode" },
+    { TEXT("same=stop worker,addr=-ib"), "RC201", "same=stop,addr=-ib", NULL, "a mode before a key" },
+    { TEXT("addr=-ib,launcher port=23456"), "RC201", "addr=-ib,port=23456", NULL, "a mode behind a key" },
+    { TEXT("default=off,addr=-ib"), "RC201", "addr=-ib", NULL, "default= with a key" },
+    { TEXT("off,addr=-ib"), "RC201", "addr=-ib", NULL, "off with a key" },
+    { TEXT("same=stop same=warn"), "RC203", "same=stop", NULL, "a key in two words" },
+    { TEXT("port=80,same=stop,watch=x"), "RC202RC202", "same=stop", NULL, "two wrong values and a right one" },
+    { TEXT("addr=a:b addr=-ib"), "RC202", "addr=-ib", NULL, "a wrong value, and the key again" },
+    { TEXT("addr=/9,watch=0 watch"), "RC202RC202", "watch", NULL, "the same of keys with two members" },
+    { TEXT("nproc=0,deadline=x,port=23456"), "RC202RC202", "port=23456", NULL, "numbers" },
+    { TEXT("log=json off addr=-ib"), "", "addr=-ib", "", "off" },
+    { TEXT("addr=-ib off=gone  until, 9;  port=80"), "", "addr=-ib", "gone  until, 9;  port=80", "off with a text" },
+    { TEXT("off=  soon"), "", "", "soon", "a blank before the text" },
+    { TEXT("off="), "", "", "", "an empty text" },
+    { TEXT("offf"), "RC201", "", NULL, "almost off" },
 };
 
-UNIT_ROWS(adds_words, "a line of plugstack.conf:", words)
+UNIT_ROWS(reads_lines, "a line of plugstack.conf:", lines)
 {
     struct parsed expected;
-    UNIT_ARENA(arena, 1024);
-    struct rc_options site = { .given = false };
-    struct rc_str rest = row->input;
+    UNIT_ARENA(arena, 4096);
+    struct rc_messages messages = { .arena = &arena };
+    struct rc_site site = rc_site_read(row->input, "plugstack.conf", &messages);
+    struct rc_options *keys = &expected.options;
+    char ids[64] = "";
 
-    parse(rc_str(row->expected), &expected);
-    while (rest.p) {
-        struct rc_messages messages = { .arena = &arena };
-        struct rc_str word = rc_str_split(rest, ' ', &rest);
-        enum rc_message_id wrong = rest.p ? RC_MESSAGE_COUNT : row->wrong;
-
-        assert_int_equal(rc_options_add(word, "plugstack.conf", &site, &messages), wrong == RC_MESSAGE_COUNT);
-        assert_int_equal(messages.count, wrong != RC_MESSAGE_COUNT);
-        if (messages.count)
-            assert_int_equal(messages.list[0].id, wrong);
+    for (unsigned i = 0; i < messages.count; i++) {
+        strcat(ids, rc_message_entry(messages.list[i].id)->id);
+        assert_int_equal(strncmp(messages.list[i].text, "plugstack.conf: ", 16), 0);
     }
-    assert_int_equal(site.same, expected.options.same);
-    assert_int_equal(site.watch, expected.options.watch);
-    assert_int_equal(site.port_last, expected.options.port_last);
-    assert_true(site.addr && expected.options.addr ? !strcmp(site.addr, expected.options.addr)
-                                                   : site.addr == expected.options.addr);
-    assert_false(site.given || site.mode_given);
+    assert_string_equal(ids, row->wrong);
+    parse(rc_str(row->keys), &expected);
+    if (keys->addr) {
+        assert_string_equal(site.keys.addr, keys->addr);
+        keys->addr = site.keys.addr;
+    }
+    keys->given = false;
+    assert_memory_equal(&site.keys, keys, sizeof(*keys));
+    assert_int_equal(site.off.p != NULL, row->off != NULL);
+    assert_true(!row->off || rc_str_is(site.off, row->off));
+    assert_int_equal(site.logs_steps, strstr(row->input.p, "log=json") != NULL);
 }
