@@ -9,6 +9,7 @@
 
 #include "launcher/families.h"
 #include "launcher/layout.h"
+#include "resolve/command.h"
 #include "resolve/pins.h"
 #include "system/gpufiles.h"
 #include "system/node.h"
@@ -149,7 +150,7 @@ uint32_t rc_binding_promised(const struct rc_result *result)
 const char *rc_binding_short(const struct rc_result *result, const struct rc_bound *bound, struct rc_arena *arena)
 {
     /* mpirun types the srun of its daemons itself */
-    bool is_set = result->stamped || result->command.kind == RC_COMMAND_DAEMON;
+    bool is_set = result->stamped || rc_command_starts_tasks(&result->command);
     uint32_t promised = is_set ? 0 : rc_binding_promised(result);
     struct rc_str node = rc_env_get(&result->env, "SLURMD_NODENAME");
     struct rc_cpuset mask, widest;

@@ -3,7 +3,18 @@
 
 /* The table of programs. */
 
-enum kind { KIND_WRAPPER, KIND_CONTAINER, KIND_SHELL, KIND_PYTHON, KIND_LAUNCHER, KIND_TASK, KIND_DAEMON };
+enum kind {
+    KIND_WRAPPER,
+    KIND_CONTAINER,
+    KIND_SHELL,
+    KIND_PYTHON,
+    KIND_LAUNCHER,
+    KIND_TASK,
+    KIND_DAEMON,
+    KIND_STARTER,
+    KIND_REMOTE,
+    KIND_POOL,
+};
 
 enum { UP_TO_DASHES = UINT8_MAX };
 
@@ -16,6 +27,7 @@ static const struct program {
     const char *flags;
     const char *clears;
     const char *told;
+    const char *cure;
 } programs[] = {
 #define NONE         .values = NULL
 #define VERB(word)   .verb = (word)
@@ -23,6 +35,7 @@ static const struct program {
 #define FLAGS(list)  .flags = (list)
 #define CLEARS(list) .clears = (list)
 #define TOLD(words)  .told = (words)
+#define CURE(words)  .cure = (words)
 #define ROLLCALL_PROGRAM(list, which, words, ...) \
     { .names = (list), .kind = KIND_##which, .operands = (words), __VA_ARGS__ },
 #include "resolve/programs.def"
@@ -143,16 +156,23 @@ static void read_options(struct rc_words *words, const struct program *launcher,
     given->script = word;
 }
 
-static void read_launcher(struct rc_words *words, struct rc_command *command, const struct program *launcher,
-                          struct rc_str name)
+/* Return whether the program starts something, and take its verb. */
+static bool has_verb(struct rc_words *words, const struct program *program)
 {
     struct rc_words before = *words;
     struct rc_str verb;
 
-    if (launcher->verb && rc_words_next(words, &verb) && !rc_str_is(verb, launcher->verb)) {
-        *words = before;
+    if (!program->verb || !rc_words_next(words, &verb) || rc_str_which(verb, program->verb))
+        return true;
+    *words = before;
+    return false;
+}
+
+static void read_launcher(struct rc_words *words, struct rc_command *command, const struct program *launcher,
+                          struct rc_str name)
+{
+    if (!has_verb(words, launcher))
         return;
-    }
     command->kind = RC_COMMAND_LAUNCHER;
     command->name = name;
     command->told = launcher->told;
@@ -164,10 +184,22 @@ static void read_launcher(struct rc_words *words, struct rc_command *command, co
 
 struct reading {
     struct rc_command *command;
-    unsigned shells;      /* whose texts are being read, each in the one before */
-    struct rc_str daemon; /* one that was found; absent: none */
-    bool python;          /* it runs a script of Python's, too */
+    unsigned shells;               /* whose texts are being read, each in the one before */
+    struct rc_str daemon;          /* one that was found, or a starter; absent: none */
+    const struct program *program; /* that one */
+    bool is_guess;                 /* it is in the text of a shell */
+    bool python;                   /* it runs a script of Python's, too */
 };
+
+static void find_daemon(struct reading *reading, struct rc_words *words, const struct program *program,
+                        struct rc_str name)
+{
+    if ((program->kind == KIND_REMOTE && reading->shells) || !has_verb(words, program))
+        return;
+    reading->daemon = name;
+    reading->program = program;
+    reading->is_guess = reading->shells > 0;
+}
 
 /* A script that an interpreter was given: pip writes launchers and daemons as such. Returns whether it is one. */
 static bool read_script(struct reading *reading, struct rc_words *words, struct rc_str name)
@@ -176,8 +208,8 @@ static bool read_script(struct reading *reading, struct rc_words *words, struct 
 
     if (program && program->kind == KIND_LAUNCHER)
         read_launcher(words, reading->command, program, name);
-    else if (program && program->kind == KIND_DAEMON)
-        reading->daemon = name;
+    else if (program && program->kind >= KIND_DAEMON)
+        find_daemon(reading, words, program, name);
     else if (program && program->kind == KIND_TASK)
         reading->command->script = name;
     else
@@ -304,9 +336,38 @@ void rc_command_read(const char *const *argv, struct rc_command *command)
     read_words(&reading, &(struct rc_words){ .argv = argv, .left = RC_WORDS_MAX });
     /* a script that runs srun or mpirun is no worker itself, unless it runs Python as well */
     if (reading.daemon.p && !reading.python && command->kind == RC_COMMAND_UNKNOWN) {
-        command->kind = RC_COMMAND_DAEMON;
+        enum kind kind = reading.program->kind;
+
+        command->kind = kind == KIND_DAEMON || (kind == KIND_POOL && !reading.is_guess) ? RC_COMMAND_DAEMON
+                                                                                        : RC_COMMAND_STARTER;
         command->name = reading.daemon;
+        command->cure = reading.program->cure;
+        command->is_guess = reading.is_guess;
     }
+}
+
+/* `bash -c 'srun rollcall exec ...'` names it, a folder /opt/rollcall/x does not. */
+static bool names_rollcall(struct rc_str text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        struct rc_str rest = { text.p + i, text.n - i };
+        const char *end = rest.p + sizeof("rollcall") - 1;
+
+        if (i > 0 && rc_is_in_name(text.p[i - 1]))
+            continue;
+        if (rc_str_starts(rest, "--ddp") ||
+            (rc_str_starts(rest, "rollcall") && (end == text.p + text.n || !(rc_is_in_name(*end) || *end == '/'))))
+            return true;
+    }
+    return false;
+}
+
+bool rc_command_names_rollcall(const char *const *argv)
+{
+    for (; argv && *argv; argv++)
+        if (names_rollcall(rc_str(*argv)))
+            return true;
+    return false;
 }
 
 bool rc_command_starts_another(struct rc_str program)

@@ -29,6 +29,9 @@ void rc_command_read(const char *const *argv, struct rc_command *command);
 /* Return whether the option is one of `names`, "--a_b|-c". argparse, which launchers use, takes --a-b for --a_b. */
 bool rc_command_is_named(struct rc_str option, const char *names);
 
+/* Return whether rollcall or --ddp is among the words, or in the text of a shell that is one. */
+bool rc_command_names_rollcall(const char *const *argv);
+
 /* Return whether one of the words is such an option, with or without a value. */
 bool rc_command_has(const char *const *argv, const char *names);
 
@@ -44,6 +47,12 @@ static inline bool rc_command_goes_on(const struct rc_command *command)
 
     rc_str_split(command->given.nnodes, ':', &most);
     return most.p || (command->given.restarts.p && !rc_str_is(command->given.restarts, "0"));
+}
+
+/* Must the command pass on no rank? */
+static inline bool rc_command_starts_tasks(const struct rc_command *command)
+{
+    return command->kind == RC_COMMAND_DAEMON || command->kind == RC_COMMAND_STARTER;
 }
 
 /* Is the program with this path one that starts another, and does not do the work

@@ -2,6 +2,7 @@
 #include "resolve/steps.h"
 
 #include "launcher/hosts.h"
+#include "resolve/command.h"
 #include "resolve/pins.h"
 #include "resolve/resolve.h"
 
@@ -104,8 +105,24 @@ static bool decide_alone(const struct rc_context *context, struct rc_result *res
     return true;
 }
 
-void rc_mode_of_daemon(struct rc_result *result)
+void rc_starter_say(const struct rc_context *context, struct rc_result *result)
 {
+    const struct rc_command *command = &result->command;
+    const char *cure = command->cure;
+
+    if (command->kind != RC_COMMAND_STARTER || !(context->called || context->slurm_certain) ||
+        rc_command_names_rollcall(context->argv))
+        return;
+    if (!cure)
+        cure = rc_format(&result->arena, "put it in front of your program: %pS ... rollcall exec -- python train.py%s",
+                         &command->name, command->is_guess ? "; if the shell itself is a task, use --ddp=worker" : "");
+    rc_say(&result->messages, RC310, "the processes that %pS starts would all get one rank, so rollcall sets none; %s",
+           &command->name, cure);
+}
+
+void rc_mode_of_daemon(const struct rc_context *context, struct rc_result *result)
+{
+    rc_starter_say(context, result);
     set_mode(
         result, RC_MODE_NONE,
         rc_format(&result->arena, "%pS starts the tasks itself and must not pass on a rank", &result->command.name));
@@ -120,8 +137,8 @@ bool rc_mode_decide(const struct rc_context *context, struct rc_result *result)
         set_mode(result, RC_MODE_TORCHRUN, "torchrun started this process and has numbered it");
     } else if (options->mode == RC_MODE_OFF) {
         set_mode(result, RC_MODE_NONE, "switched off");
-    } else if (command->kind == RC_COMMAND_DAEMON) {
-        rc_mode_of_daemon(result);
+    } else if (rc_command_starts_tasks(command)) {
+        rc_mode_of_daemon(context, result);
     } else if (result->launcher->alone) {
         return decide_alone(context, result);
     } else if (options->mode == RC_MODE_WORKER) {

@@ -100,13 +100,16 @@ struct rc_command_options {
 enum rc_command_kind {
     RC_COMMAND_UNKNOWN,
     RC_COMMAND_LAUNCHER, /* torchrun, accelerate, deepspeed, ...: starts the workers itself */
-    RC_COMMAND_DAEMON,   /* orted, prted, hydra_pmi_proxy, mpirun, ray, ...: ranks are not its business */
+    RC_COMMAND_DAEMON,   /* orted, prted, hydra_pmi_proxy, ray, ...: ranks are not its business */
+    RC_COMMAND_STARTER,  /* srun, mpirun, ssh, ...: the same, but its user may expect that what it starts has ranks */
 };
 
 struct rc_command {
     enum rc_command_kind kind;
     struct rc_str name;              /* the word that decided */
     bool torchrun;                   /* torchrun or torch.distributed.run|launch: reads PET_* */
+    const char *cure;                /* of a starter: what to type; NULL: itself, in front of rollcall exec */
+    bool is_guess;                   /* it is in a shell's text, so the shell itself may be a task */
     const char *told;                /* of a server: programs.def; NULL: it reads the environment, or finds its nodes */
     bool accelerate;                 /* accelerate launch: builds torchrun's arguments from its own */
     bool is_part;                    /* the caller adds it: of a launch of several steps, which meet by these words */

@@ -258,24 +258,6 @@ static bool waits_for_nodes(const struct rc_result *result)
            number_of(result, RC_STR("SLURM_JOB_NUM_NODES")) > 1;
 }
 
-/* `rollcall exec -- srun python train.py`: who starts the tasks hands on no rank. In the text of a shell nobody looks
- * whether rollcall comes later. */
-static bool is_turned_round(const struct rc_context *context, const struct rc_command *command)
-{
-    bool is_word = false;
-
-    if (command->kind != RC_COMMAND_DAEMON || !rc_str_which(command->name, "srun|mpirun|mpiexec|orterun|prterun|prun"))
-        return false;
-    for (const char *const *word = context->argv; *word; word++) {
-        struct rc_str name = rc_str_base_name(rc_str(*word));
-
-        is_word = is_word || rc_str_eq(name, command->name);
-        if (rc_str_starts(name, "--ddp") || rc_str_is(name, "rollcall"))
-            return false;
-    }
-    return is_word;
-}
-
 void rc_forgotten_say(const struct rc_context *context, struct rc_result *result)
 {
     uint32_t tasks = forgotten_tasks(result);
@@ -286,11 +268,6 @@ void rc_forgotten_say(const struct rc_context *context, struct rc_result *result
         return;
     if (!context->command_read)
         rc_command_read(context->argv, &result->command);
-    if (is_turned_round(context, &result->command))
-        rc_say(&result->messages, RC310,
-               "rollcall exec is in front of %pS, and sets nothing for the tasks that it starts; put it in front of "
-               "your program: %pS ... rollcall exec -- python train.py",
-               &result->command.name, &result->command.name);
     if (!tasks)
         return;
     line = rc_command_write(context->argv, NULL, RC_ABSENT, &result->arena);

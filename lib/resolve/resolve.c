@@ -118,8 +118,10 @@ static bool refuse_contradiction(struct rc_result *result)
 
 static bool no_task(const struct rc_context *context, struct rc_result *result, enum rc_claim claim)
 {
-    bool asked = context->options.mode == RC_MODE_WORKER || context->options.mode == RC_MODE_LAUNCHER;
+    bool asked = (context->options.mode == RC_MODE_WORKER || context->options.mode == RC_MODE_LAUNCHER) &&
+                 !rc_command_starts_tasks(&result->command);
 
+    rc_starter_say(context, result);
     if (claim == RC_CLAIM_HALF) {
         result->mode_reason = "half an identity is left alone";
         if (asked) {
@@ -166,10 +168,16 @@ static void forget_numbers(struct rc_result *result)
         field[RC_NNODES] = RC_UNKNOWN;
 }
 
+/* A mode that the user names counts more than a word in the text of a shell. */
 static void read_command(const struct rc_context *context, struct rc_result *result)
 {
+    struct rc_command *command = &result->command;
+
     if (!context->command_read)
-        rc_command_read(context->argv, &result->command);
+        rc_command_read(context->argv, command);
+    if (command->is_guess && (context->options.mode != RC_MODE_AUTO || context->options.nproc) &&
+        rc_command_starts_tasks(command))
+        command->kind = RC_COMMAND_UNKNOWN;
 }
 
 /* A launcher's daemon is left alone whatever its variables say: mpirun in a
@@ -177,12 +185,12 @@ static void read_command(const struct rc_context *context, struct rc_result *res
 static bool refuse_task(const struct rc_context *context, struct rc_result *result)
 {
     read_command(context, result);
-    if (result->command.kind != RC_COMMAND_DAEMON)
+    if (!rc_command_starts_tasks(&result->command))
         return refuse_contradiction(result);
     result->messages.count = 0;
     result->messages.has_error = false;
     forget_identity(result);
-    rc_mode_of_daemon(result);
+    rc_mode_of_daemon(context, result);
     return false;
 }
 

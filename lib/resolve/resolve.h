@@ -49,9 +49,8 @@ void rc_leftover_plan(struct rc_result *result, const char *job);
 /* The same in sbatch, salloc or srun, for the job or step that it makes, with Slurm's variables. */
 void rc_submission_plan(struct rc_result *result);
 
-/* Adds RC309 where context->argv starts training, once in a job of several tasks, and RC310 where it is srun or mpirun.
- * result is what rc_resolve left. In a job where Lightning starts the tasks itself it plans the same as
- * rc_forgotten_plan. */
+/* Adds RC309 where context->argv starts training, once in a job of several tasks. result is what rc_resolve left. In a
+ * job where Lightning starts the tasks itself it plans the same as rc_forgotten_plan. */
 void rc_forgotten_say(const struct rc_context *context, struct rc_result *result);
 
 /* Adds to the plan what tells torch in a batch script's processes that they are that. Does nothing where there is

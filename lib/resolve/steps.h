@@ -30,8 +30,11 @@ bool rc_identity_read(const struct rc_context *context, struct rc_result *result
 /* Decides result->mode and mode_reason for a task (claim RC_CLAIM_TASK). */
 bool rc_mode_decide(const struct rc_context *context, struct rc_result *result);
 
-/* Decides for mode none, because the command is a launcher's own daemon. */
-void rc_mode_of_daemon(struct rc_result *result);
+/* Decide for mode none, because the command is a launcher's own daemon, or starts tasks (RC310). */
+void rc_mode_of_daemon(const struct rc_context *context, struct rc_result *result);
+
+/* Add RC310 if the user put rollcall in front of a command that starts tasks. */
+void rc_starter_say(const struct rc_context *context, struct rc_result *result);
 
 /* What does it need, in worker or launcher mode? */
 

@@ -445,15 +445,40 @@ remote=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK
     [ -z "$stderr" ]
 }
 
-@test "exec in front of srun or mpirun: one line says that it sets nothing there, and the command runs" {
-    for name in srun mpirun; do
+@test "exec in front of a program that starts tasks: one line names it and what to type, and the command runs" {
+    for name in srun mpirun mpiexec.hydra jsrun ssh sbatch; do
         ln -s "$(type -P true)" "$BATS_TEST_TMPDIR/$name"
-        run -0 --separate-stderr with PATH="$BATS_TEST_TMPDIR:$PATH" "$rollcall" exec -- $name -n4 python train.py
-        [ "$stderr" = "rollcall: warning RC310: rollcall exec is in front of $name, and sets nothing for the tasks that it \
-starts; put it in front of your program: $name ... rollcall exec -- python train.py" ]
     done
-    run -0 --separate-stderr with PATH="$BATS_TEST_TMPDIR:$PATH" "$rollcall" exec -- srun rollcall exec -- python train.py
+    local -x PATH=$BATS_TEST_TMPDIR:$PATH
+    for name in srun mpirun mpiexec.hydra jsrun; do
+        run -0 --separate-stderr with "$rollcall" exec --ddp=worker -- $name -n4 python train.py
+        [ "$stderr" = "rollcall: warning RC310: the processes that $name starts would all get one rank, so rollcall \
+sets none; put it in front of your program: $name ... rollcall exec -- python train.py" ]
+    done
+    for name in ssh sbatch; do
+        run -0 --separate-stderr with "$rollcall" exec -- $name n2 python train.py
+        [ "$stderr" = "rollcall: warning RC310: the processes that $name starts would all get one rank, so rollcall \
+sets none; put it in front of your program: srun -K rollcall exec -- python train.py" ]
+    done
+    run -0 --separate-stderr with "$rollcall" exec -- srun rollcall exec -- python train.py
     [ -z "$stderr" ]
+    run -0 --separate-stderr with "$rollcall" exec -- sh -c 'exec srun rollcall exec -- python train.py'
+    [ -z "$stderr" ]
+}
+
+@test "exec in front of a shell that starts srun: no rank and a line; with a mode that was typed, ranks" {
+    ln -s "$(type -P true)" "$BATS_TEST_TMPDIR/srun"
+    local -x PATH=$BATS_TEST_TMPDIR:$PATH
+    script=(sh -c 'srun -n1 true; echo "$RANK"')
+    run -0 --separate-stderr with "${task_0[@]}" "$rollcall" exec -- "${script[@]}"
+    [ -z "$output" ]
+    [[ $stderr == *'rollcall: warning RC310: '*'; if the shell itself is a task, use --ddp=worker' ]]
+    # rank 0 prints it for all
+    run -0 --separate-stderr with "${task_3[@]}" "$rollcall" exec -- "${script[@]}"
+    [ -z "$output$stderr" ]
+    prints 3 with "${task_3[@]}" "$rollcall" exec --ddp=worker -- "${script[@]}"
+    run -0 --separate-stderr with "${task_0[@]}" "$rollcall" exec --ddp=worker -- srun rank
+    [[ $stderr == *'RC310: '* ]]
 }
 
 @test "lookup=numeric: exec and the preload put the library behind all others" {

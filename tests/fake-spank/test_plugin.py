@@ -414,6 +414,19 @@ def test_the_command_decides(host):
     is_worker(host.step(step, [""], argv=[]), step)
 
 
+@pytest.mark.parametrize("option, argv, is_set", [
+    ("", ["sh", "-c", "./train; srun --version"], False),
+    ("worker", ["sh", "-c", "./train; srun --version"], True),
+    ("worker", ["mpirun", "-np", "4", "./train"], False),
+    ("", ["jsrun", "./train"], False),
+])
+def test_a_command_that_starts_tasks(host, option, argv, is_set):
+    """It gets no rank, which one line reports; a word in a shell's text counts less than the user's mode."""
+    played = host.step(Step([[0], [1]]), [option], argv=argv)
+    assert [t.env.get("RANK") for t in played.all_tasks] == (["0", "1"] if is_set else [None, None])
+    assert ["RC310" in line for line in played.lines()] == [True] * (not is_set)
+
+
 # a loop over the nodes, `srun -N1 -w NODE`, in a script that numbers them: MASTER_ADDR is the first node's
 LOOP = {"SLURM_JOB_NODELIST": "n[1-2]", "SLURM_GPUS_ON_NODE": "2", "MASTER_ADDR": "n1"}
 

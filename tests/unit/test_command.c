@@ -3,7 +3,12 @@
 #include "resolve/command.h"
 #include "unit.h"
 
-enum { UNKNOWN = RC_COMMAND_UNKNOWN, LAUNCHER = RC_COMMAND_LAUNCHER, DAEMON = RC_COMMAND_DAEMON };
+enum {
+    UNKNOWN = RC_COMMAND_UNKNOWN,
+    LAUNCHER = RC_COMMAND_LAUNCHER,
+    DAEMON = RC_COMMAND_DAEMON,
+    STARTER = RC_COMMAND_STARTER
+};
 
 static const struct {
     struct rc_str input; /* the words */
@@ -46,13 +51,13 @@ static const struct {
     { TEXT("trtllm-llmapi-launch trtllm-serve M"), UNKNOWN, NULL, "one of many processes" },
     { TEXT("./train lightning"), UNKNOWN, NULL, "an argument" },
     { TEXT("orted -mca x"), DAEMON, "orted", "a launcher's daemon" },
-    { TEXT("mpirun -np 2 python t.py"), DAEMON, "mpirun", "its ranks are others" },
+    { TEXT("mpirun -np 2 python t.py"), STARTER, "mpirun", "its ranks are others" },
     { TEXT("bash -c 'torchrun t.py'"), LAUNCHER, "torchrun", "in shell text" },
     { TEXT("bash -lc 'cd x && exec torchrun t.py'"), LAUNCHER, "torchrun", "after another command" },
     { TEXT("sh -c 'if true; then torchrun t.py; fi'"), LAUNCHER, "torchrun", "after a word of the shell" },
     { TEXT("sh -c 'sleep 9& torchrun t.py'"), LAUNCHER, "torchrun", "after one in the background" },
     { TEXT("sh -c 'cd ray; ./t lightning'"), UNKNOWN, NULL, "arguments in shell text" },
-    { TEXT("sh -c '[ x ] || exec srun y'"), DAEMON, "srun", "a script that only starts others" },
+    { TEXT("sh -c '[ x ] || exec srun y'"), STARTER, "srun", "a script that only starts others" },
     { TEXT("sh -c 'srun --version; python t.py'"), UNKNOWN, NULL, "a script that is a worker, too" },
     { TEXT("bash train.sh torchrun"), UNKNOWN, NULL, "a script that is not read" },
     { TEXT("bash"), UNKNOWN, NULL, "a shell for somebody to type in" },
@@ -88,7 +93,7 @@ static const struct {
 
     /* console scripts and modules */
     { TEXT("python3 /x/bin/ray start --head"), DAEMON, "ray", "a daemon's console script" },
-    { TEXT("/bin/sh /opt/intel/bin/mpirun -n 2 ./t"), DAEMON, "mpirun", "one for a shell" },
+    { TEXT("/bin/sh /opt/intel/bin/mpirun -n 2 ./t"), STARTER, "mpirun", "one for a shell" },
     { TEXT("/bin/sh /x/bin/torchrun t.py"), LAUNCHER, "torchrun", "a launcher's, in a long folder" },
     { TEXT("python -m distributed.cli.dask_worker x"), DAEMON, "distributed.cli.dask_worker", "a module" },
     { TEXT("python -um torch.distributed.run t.py"), LAUNCHER, "torch.distributed.run", "two options" },
@@ -122,6 +127,7 @@ static const struct {
 #define WORKER(line)          { TEXT(line), UNKNOWN, NULL, "a worker" }
 #define STARTS(name, line)    { TEXT(line), LAUNCHER, name, name }
 #define DAEMON_OF(name, line) { TEXT(line), DAEMON, name, name }
+#define TASKS_OF(name, line)  { TEXT(line), STARTER, name, name }
 /* clang-format on */
 
 static const __typeof__(rows[0]) lines[] = {
@@ -211,13 +217,27 @@ static const __typeof__(rows[0]) lines[] = {
     WORKER("bash -c 'export RANK=$SLURM_PROCID; exec python t.py ray'"),
     WORKER("sh -c 'cd /opt/deepspeed; A=torchrun python t.py'"),
     STARTS("torchrun", "bash -c 'torchrun --nproc_per_node=$N t.py 2>&1 | tee ray.log'"),
-    DAEMON_OF("ray", "bash -c 'if [ $R = 0 ]; then ray start --head; else ray start --block; fi'"),
+    TASKS_OF("ray", "bash -c 'if [ $R = 0 ]; then ray start --head; else ray start --block; fi'"),
     STARTS("torchrun", "env -i PATH=/x torchrun t.py"),
     WORKER("env -C /x/ray A=torchrun python t.py"),
     STARTS("torchrun", "nohup sudo -u ray -E tini -p KILL -- torchrun t.py"),
     STARTS("torchrun", "bash -c 'exec -a ray torchrun t.py'"),
     WORKER("bash -c 'command -v torchrun && ./t'"),
     STARTS("torchrun", "bash --rcfile ray -c 'torchrun t.py'"),
+    /* what starts tasks */
+    TASKS_OF("jsrun", "jsrun -n 4 ./t"),
+    TASKS_OF("aprun", "/opt/cray/bin/aprun -n 4 ./t"),
+    TASKS_OF("mpiexec.hydra", "time mpiexec.hydra -n 4 ./t"),
+    TASKS_OF("ccc_mprun", "ccc_mprun -n 4 ./t"),
+    TASKS_OF("flux", "flux run -N2 ./t"),
+    WORKER("flux --version"),
+    WORKER("./flux train"),
+    TASKS_OF("ssh", "ssh n2 python t.py"),
+    TASKS_OF("sbatch", "sbatch job.sh"),
+    TASKS_OF("horovodrun", "horovodrun -np 4 python t.py"),
+    WORKER("bash -c 'ssh -fN -L 8888:n1:8888 login; ./t'"),
+    WORKER("bash -c 'sbatch --dependency=afterok:1 next.sh; ./t'"),
+    DAEMON_OF("ray", "ray start --block"),
     /* programs of no table decide nothing */
     WORKER("./select_gpu torchrun t.py"),
     WORKER("gdb -ex run --args python t.py torchrun"),
@@ -328,6 +348,29 @@ UNIT_TEST(ends_words, "after the last word there is none, whatever was there bef
     assert_false(rc_words_next(&(struct rc_words){ .line = TEXT(" "), .left = 1 }, &word) || word.p);
     word = rc_str("torchrun");
     assert_false(rc_words_next(&(struct rc_words){ .line = TEXT("t.py") }, &word) || word.p);
+}
+
+static const struct {
+    struct rc_str input;
+    bool names;
+    const char *why;
+} rollcalls[] = {
+    { TEXT("srun -n4 rollcall exec ./t"), true, "as a word" },
+    { TEXT("srun --ddp=worker ./t"), true, "as srun's option" },
+    { TEXT("sh -c 'srun /x/bin/rollcall exec ./t'"), true, "in a shell's text" },
+    { TEXT("sh -c \"srun '--ddp' ./t\""), true, "in quotes there" },
+    { TEXT("sh -c 'srun ./rollcall'"), true, "as the last word" },
+    { TEXT("srun /opt/rollcall/bin/t"), false, "as a folder" },
+    { TEXT("srun rollcall.py my-rollcall a--ddp"), false, "as a part of other names" },
+    { TEXT("srun"), false, "nowhere" },
+};
+
+UNIT_ROWS(names_rollcall, "rollcall is named", rollcalls)
+{
+    const char *argv[24];
+
+    unit_words(row->input.p, argv, UNIT_COUNT(argv));
+    assert_int_equal(rc_command_names_rollcall(argv), row->names);
 }
 
 UNIT_TEST(reads_no_argv, "no command line at all")
