@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +15,6 @@
 #include "roll/names.h"
 #include "roll/netorder.h"
 #include "roster.h"
-#include "system/node.h"
-
-#define PAGE   "step.html"
-#define MARKER "@ROLL@" /* in the page: where the JSON comes */
-
-enum { PAGE_SIZE = 1 << 16 };
 
 /* What to paste after sbatch or srun, with the text before it; nothing where no node is blamed. */
 static int print_exclude(const struct roster *roster, const char *before)
@@ -132,53 +125,13 @@ static int print_text(const struct roster *roster)
     return print_exclude(roster, "\n");
 }
 
-/* Reads the page that was installed. Returns its marker, or NULL after one line on standard error. */
-static const char *read_page(char page[PAGE_SIZE])
-{
-    char path[PATH_MAX] = PAGE;
-    const char *marker;
-    FILE *file;
-    size_t size;
-
-    (void)rc_beside_file(ROLLCALL_DATA_FROM_BIN, PAGE, path, sizeof(path));
-    file = fopen(path, "re");
-    if (!file) {
-        console_fail("cannot read the page %s: %s; install rollcall again, or use check --json", path, strerror(errno));
-        return NULL;
-    }
-    size = fread(page, 1, PAGE_SIZE - 1, file);
-    fclose(file);
-    page[size] = '\0';
-    marker = size < PAGE_SIZE - 1 ? strstr(page, MARKER) : NULL;
-    if (!marker)
-        console_fail("%s is not rollcall's page; install rollcall again, or use check --json", path);
-    return marker;
-}
-
-/* JSON has no `<` of its own (console/json.h), so that nothing in it can end the script's element. */
-static int print_page(const struct roster *roster)
-{
-    static char page[PAGE_SIZE];
-    const char *marker = read_page(page);
-    int status;
-
-    if (!marker)
-        return STATUS_USAGE;
-    fwrite(page, 1, (size_t)(marker - page), stdout);
-    status = cli_roster_print_json(roster);
-    fputs(marker + strlen(MARKER), stdout);
-    return status;
-}
-
-enum form { FORM_TEXT, FORM_JSON, FORM_HTML, FORM_EXCLUDE };
+enum form { FORM_TEXT, FORM_JSON, FORM_EXCLUDE };
 
 static int print_form(const struct roster *roster, enum form form)
 {
     switch (form) {
     case FORM_JSON:
         return cli_roster_print_json(roster);
-    case FORM_HTML:
-        return print_page(roster);
     case FORM_EXCLUDE:
         return print_exclude(roster, "");
     case FORM_TEXT:
@@ -192,7 +145,7 @@ static int print_form(const struct roster *roster, enum form form)
  * Returns only where it cannot. */
 static int ask_in_job(const char *word, enum form form)
 {
-    static const char *const options[] = { NULL, "--json", "--html", "--exclude" };
+    static const char *const options[] = { NULL, "--json", "--exclude" };
     char jobid[32];
     const char *self = program_invocation_name;
     const char *argv[12] = { "srun", "--overlap", "-N1", "-n1", "--input=none", jobid, self, "check" };
@@ -235,8 +188,8 @@ static int run_check(int argc, char **argv)
 {
     static const struct option options[] = {
         { "json", no_argument, NULL, 'j' }, { "jobid", required_argument, NULL, 'J' }, /* as of srun */
-        { "html", no_argument, NULL, 'H' }, { "exclude", no_argument, NULL, 'x' },
-        { "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 },
+        { "exclude", no_argument, NULL, 'x' }, { "help", no_argument, NULL, 'h' },
+        { NULL, 0, NULL, 0 },
     };
     const char *job = NULL;
     enum form form = FORM_TEXT;
@@ -250,9 +203,6 @@ static int run_check(int argc, char **argv)
             break;
         case 'j':
             form = FORM_JSON;
-            break;
-        case 'H':
-            form = FORM_HTML;
             break;
         case 'x':
             form = FORM_EXCLUDE;
@@ -283,7 +233,6 @@ const struct subcommand cli_check = {
             "\n"
             "      --exclude     only that last line; nothing if no node is at fault\n"
             "      --json        one JSON object instead of text\n"
-            "      --html        a page for a browser, in one file\n"
             "  -h, --help        this help\n"
             "\n"
             "Exit status: 0 all nodes answered and agree, 1 something is wrong (but 0\n"

@@ -8,10 +8,11 @@
 #   Defines the ways from one installed folder to another that programs and
 #   libraries need at run time, so that an installed tree can be moved:
 #   ROLLCALL_LIBEXEC_FROM_BIN, _FROM_LIB and _FROM_PLUGIN to rollcall-exchange
-#   and rollcall-pmix, ROLLCALL_DATA_FROM_BIN to the page of rollcall check, ROLLCALL_WATCH_FROM_BIN, _FROM_LIB and _FROM_PLUGIN to the
-#   folder of the watch (_FROM_PRELOAD, too), and ROLLCALL_PRELOAD_FROM_BIN, _FROM_LIB, _FROM_PLUGIN
-#   and _FROM_PRELOAD to that of the libraries for LD_PRELOAD. Substitutes library_from_python, the
-#   way from the Python module to the libraries. Wants plugindir and preloaddir.
+#   and rollcall-pmix, ROLLCALL_WATCH_FROM_BIN, _FROM_LIB, _FROM_PLUGIN and
+#   _FROM_PRELOAD to the folder of the watch, and ROLLCALL_PRELOAD_FROM_BIN,
+#   _FROM_LIB, _FROM_PLUGIN and _FROM_PRELOAD to that of the libraries for
+#   LD_PRELOAD. Substitutes library_from_python, the way from the Python module to
+#   the libraries. Requires plugindir and preloaddir.
 
 # X_EXPAND(VARIABLE, FOLDER): the folder without make variables; prefix and exec_prefix are set
 AC_DEFUN([X_EXPAND], [
@@ -41,7 +42,6 @@ AC_DEFUN([X_AC_INSTALL_WAYS], [
   X_WAY([x_libexec_from_bin], [$bindir], [$libexecdir/$PACKAGE])
   X_WAY([x_libexec_from_lib], [$libdir], [$libexecdir/$PACKAGE])
   X_WAY([x_libexec_from_plugin], [$plugindir], [$libexecdir/$PACKAGE])
-  X_WAY([x_data_from_bin], [$bindir], [$datadir/$PACKAGE])
   X_WAY([x_watch_from_bin], [$bindir], [$datadir/$PACKAGE/watch])
   X_WAY([x_watch_from_lib], [$libdir], [$datadir/$PACKAGE/watch])
   X_WAY([x_watch_from_plugin], [$plugindir], [$datadir/$PACKAGE/watch])
@@ -60,8 +60,6 @@ AC_DEFUN([X_AC_INSTALL_WAYS], [
     [where our own programs are, from the folder of the libraries])
   AC_DEFINE_UNQUOTED([ROLLCALL_LIBEXEC_FROM_PLUGIN], ["$x_libexec_from_plugin"],
     [where our own programs are, from the folder of the plugin])
-  AC_DEFINE_UNQUOTED([ROLLCALL_DATA_FROM_BIN], ["$x_data_from_bin"],
-    [where the page of rollcall check is, from the folder of the command])
   AC_DEFINE_UNQUOTED([ROLLCALL_WATCH_FROM_BIN], ["$x_watch_from_bin"],
     [where the watch is, from the folder of the command])
   AC_DEFINE_UNQUOTED([ROLLCALL_WATCH_FROM_LIB], ["$x_watch_from_lib"],

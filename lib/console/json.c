@@ -38,7 +38,7 @@ static void write_character(FILE *out, uint32_t character)
 
     if (character < sizeof(escape) && escape[character])
         fprintf(out, "\\%c", escape[character]);
-    else if (character >= ' ' && character < 0x7f && character != '<')
+    else if (character >= ' ' && character < 0x7f)
         putc((int)character, out);
     else if (character < 0x10000)
         fprintf(out, "\\u%04" PRIX32, character);

@@ -3,8 +3,7 @@
  *
  * Each call writes one value; nothing is kept but the kinds of the open brackets, of 64 at most. A name is written in
  * an object, not in an array, where it is NULL. Output is printable ASCII, because a terminal may take other characters
- * for commands. It has no `<` either, so that a script in HTML can hold the document. A failed write shows in the state
- * of the stream.
+ * for commands. A failed write shows in the state of the stream.
  */
 #pragma once
 

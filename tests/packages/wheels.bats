@@ -89,7 +89,7 @@ unpacked()
         (cd "$folder" && find . -type f | LC_ALL=C sort) > "$BATS_TEST_TMPDIR/$machine"
         for name in scripts/rollcall data/libexec/rollcall/rollcall-exchange data/lib/librollcall-preload.so \
             data/lib/librollcall-pins.so data/lib/librollcall-lookup.so data/lib/librollcall.so.0 data/include/rollcall.h \
-            data/share/rollcall/step.html data/share/rollcall/watch/rollcall_watch.py data/libexec/rollcall/doctor/main.py; do
+            data/share/rollcall/watch/rollcall_watch.py data/libexec/rollcall/doctor/main.py; do
             grep -qx "./rollcall_ddp-$version.data/$name" "$BATS_TEST_TMPDIR/$machine" || { echo "no $name"; return 1; }
         done
         run grep -rlF -e "$top" -e /PREFIX "$folder"
