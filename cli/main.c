@@ -62,8 +62,7 @@ static int run_map(int argc, char **argv)
             fputs(cli_map.help, stdout);
             return STATUS_RESOLVED;
         }
-        scope.plain = scope.plain || rc_str_starts(word, "--j") || rc_str_starts(word, "--x") ||
-                      rc_str_ends(word, ".svg") || rc_str_ends(word, ".pdf") || rc_str_ends(word, ".png");
+        scope.plain = scope.plain || rc_str_starts(word, "--j");
         if (rc_str_is(word, "--rank") && !(rank = argv[++i]))
             return console_fail("map: --rank needs a value; see rollcall map --help");
         if (rc_str_is(word, "--all"))
@@ -80,15 +79,12 @@ static int run_map(int argc, char **argv)
 const struct subcommand cli_map = {
     .name = "map",
     .summary = "which GPU, cores and NIC belong together on a node; binds nothing",
-    .help = "usage: rollcall map [OPTION]... [PICTURE]\n"
+    .help = "usage: rollcall map [OPTION]...\n"
             "\n"
             "Shows which GPU, cores, memory and network card belong together for each task\n"
             "of this machine, from its topology: whole cores next to the task's GPU, none\n"
             "for two; and what nic=auto would tell NCCL, UCX and gloo of the cards. Opens no\n"
             "driver and changes nothing.\n"
-            "\n"
-            "PICTURE, a file that ends in .svg, .pdf or .png, shows the machine with its\n"
-            "tasks instead. lstopo draws it.\n"
             "\n"
             "      --tasks N     so many tasks; else those of the launch that this process is\n"
             "                    a task of, else one a GPU\n"
@@ -100,15 +96,11 @@ const struct subcommand cli_map = {
             "      --rank N      in a launch of several tasks rank N's map alone\n"
             "      --all         the map of each task, in order\n"
             "      --json        one JSON object instead of text\n"
-            "      --xml FILE    the topology with the tasks' colours, to draw it elsewhere:\n"
-            "                    lstopo -i FILE --no-factorize\n"
             "  -h, --help        this help\n"
             "\n"
-            "Exit status: 0 shown, 2 wrong usage, a topology that cannot be read, or no\n"
-            "lstopo for a picture; else lstopo's.\n"
+            "Exit status: 0 printed, 2 wrong usage or a topology that cannot be read.\n"
             "\n"
             "  srun -N2 --ntasks-per-node=1 rollcall map\n",
-    .operands = OPERANDS_FILES,
     .run = run_map,
 };
 

@@ -76,17 +76,3 @@ const char *map_proposal(const struct mapping *mapping, unsigned task, unsigned 
 
 /* Whether the value differs from task to task. */
 bool map_proposal_is_own(unsigned i);
-
-/* A mapping as lstopo draws it: the GPU, cores and card of each task in its colour, and a caption.
- *
- * The colours and texts are annotations of the topology (lstopo(1), CUSTOM COLORS), which hwloc's XML keeps. */
-
-/* Annotates the mapping's topology and writes it; "-" is standard output. 0, or -1 after one line on standard error. */
-int map_write_xml(struct mapping *mapping, const char *file);
-
-/* The format of a picture in lstopo's words, by its file's ending: .svg, .pdf or .png. NULL for any other. */
-const char *map_picture_format(const char *file);
-
-/* Becomes lstopo, which draws the annotated topology into the file; its exit status is the program's then. Returns
- * this one's, after one line on standard error, if there is none. */
-int map_draw_picture(struct mapping *mapping, const char *file);

@@ -42,7 +42,6 @@ in_folder()
         in_folder "alone.$number" bash -euo pipefail -x ../example
     done
     [ "$number" -ge 4 ]
-    cat alone.*/node.svg | grep -q '<svg'
 }
 
 @test "librollcall(3): its programs, alone and as a task" {

@@ -313,17 +313,13 @@ sys.exit(os.waitstatus_to_exitcode(status))' "$rollcall" map --from "$bad"
         fails_with 2 'is not a list of hardware threads' "$rollcall" map "${from[@]}" --cpus "$cpus"
     done
     fails_with 2 'the topology has none of them' "$rollcall" map "${from[@]}" --cpus 4000
-    fails_with 2 "map: unexpected argument 'x'; a picture ends in .svg, .pdf or .png, a topology goes after --from" \
-        "$rollcall" map x
-    fails_with 2 "map: unexpected argument '--json'; options go before the picture" "$rollcall" map x.svg --json
+    fails_with 2 "map: unexpected argument 'x'; a topology goes after --from" "$rollcall" map x
+    fails_with 2 "map: unexpected argument 'x.svg'" "$rollcall" map --json x.svg
+    fails_with 2 "unknown option '--xml'" "$rollcall" map --xml a
     fails_with 2 "unknown option '--jsno'" "$rollcall" map --jsno
     fails_with 2 '--from needs a value' "$rollcall" map --from
     fails_with 2 'map: --rank needs a value; see rollcall map --help' "$rollcall" map --json --rank
     fails_with 2 "'--step'" "$rollcall" map --step
-    fails_with 2 'one output at a time: --json, --xml or a picture' "$rollcall" map "${from[@]}" --json a.svg
-    fails_with 2 'one output at a time' "$rollcall" map "${from[@]}" --xml a --json
-    fails_with 2 'one output at a time' "$rollcall" map "${from[@]}" --xml a b.png
-    fails_with 2 'cannot write /no/such/map.xml: No such file' "$rollcall" map "${from[@]}" --xml /no/such/map.xml
 }
 
 @test "text for a terminal: 80 columns, each task a line" {
@@ -502,99 +498,4 @@ END
     [ "${lines[2]}" = '     0  0 0000:3d:00.0     0  mlx5_0     10  0-9,40-49' ]
     # none of them is who asks
     [[ $output != *'this task'* ]]
-}
-
-@test "a picture: every task's number and colour, drawn by lstopo" {
-    prints '' "$rollcall" map --from "$BATS_FILE_TMPDIR/abci-v.xml" "$BATS_TEST_TMPDIR/map.svg"
-    head -n 3 "$BATS_TEST_TMPDIR/map.svg" | grep -q '<svg\|<?xml'
-    for task in 0 1 2 3; do
-        grep -q "task $task" "$BATS_TEST_TMPDIR/map.svg"
-    done
-    grep -q '86,180,233\|#56b4e9\|33\.7.*70\.5' "$BATS_TEST_TMPDIR/map.svg"
-    # nothing is left in the temporary folder
-    mkdir "$BATS_TEST_TMPDIR/tmp"
-    TMPDIR=$BATS_TEST_TMPDIR/tmp "$rollcall" map --from "$BATS_FILE_TMPDIR/laptop.xml" "$BATS_TEST_TMPDIR/map.svg"
-    [ -z "$(ls "$BATS_TEST_TMPDIR/tmp")" ]
-}
-
-# The border between two tasks runs through 16 cores, which lstopo would fold into one box.
-@test "a picture of a DGX A100 has each core, each GPU's and card's task, and a caption" {
-    run -0 "$rollcall" map --from "$BATS_FILE_TMPDIR/dgx-a100.xml" "$BATS_TEST_TMPDIR/map.svg"
-    for text in 'Core L#55' 'Core L#56' 'GPU 7' 'rollcall map of .*: each task.*colour' \
-        'task 1: GPU 1, 8 cores (hardware threads 56-63,184-191), network card mlx5_1'; do
-        grep -q "$text" "$BATS_TEST_TMPDIR/map.svg" || { echo "no $text"; return 1; }
-    done
-    run ! grep 'x total' "$BATS_TEST_TMPDIR/map.svg"
-    [ "$(grep -c '>task 0<' "$BATS_TEST_TMPDIR/map.svg")" -eq 2 ]
-    # two tasks share a card of Frontier
-    run -0 "$rollcall" map --from "$BATS_FILE_TMPDIR/frontier.xml" "$BATS_TEST_TMPDIR/map.svg"
-    [ "$(grep -c '>Core L#[0-9]*<' "$BATS_TEST_TMPDIR/map.svg")" -eq 64 ]
-    grep -q 'task 1: GPU 1, .*network card hsn0' "$BATS_TEST_TMPDIR/map.svg"
-}
-
-# Whether this lstopo is the whole one (Debian: hwloc; hwloc-nox has no cairo).
-draws_png()
-{
-    lstopo --help 2> /dev/null | grep -q '[ ,]png'
-}
-
-@test "a PNG: the same picture, with every task's colour" {
-    draws_png || skip 'this lstopo was built without cairo'
-    png=$BATS_TEST_TMPDIR/map.png
-    prints '' "$rollcall" map --from "$BATS_FILE_TMPDIR/abci-v.xml" "$png"
-    # 8 bits, RGB, and of this size; the colours that the SVG has, of more than a few pixels each
-    python3 - "$png" <<'END'
-import struct, sys, zlib
-data = open(sys.argv[1], "rb").read()
-assert data[:8] == b"\x89PNG\r\n\x1a\n"
-at, chunks = 8, {}
-while at < len(data):
-    size, kind = struct.unpack(">I4s", data[at:at + 8])
-    chunks[kind] = chunks.get(kind, b"") + data[at + 8:at + 8 + size]
-    at += size + 12
-width, height, depth, colour = struct.unpack(">IIBB", chunks[b"IHDR"][:10])
-assert width > 300 and height > 300 and depth == 8 and colour in (2, 6), (width, height, depth, colour)
-size = 3 if colour == 2 else 4
-raw, rows, before = zlib.decompress(chunks[b"IDAT"]), [], bytearray(width * size)
-for y in range(height):
-    kind, row = raw[y * (width * size + 1)], bytearray(raw[y * (width * size + 1) + 1:(y + 1) * (width * size + 1)])
-    for x in range(width * size):
-        left = row[x - size] if x >= size else 0
-        corner = before[x - size] if x >= size else 0
-        up = before[x]
-        guess = left + up - corner
-        paeth = min((abs(guess - left), 0, left), (abs(guess - up), 1, up), (abs(guess - corner), 2, corner))[2]
-        row[x] = (row[x] + (0, left, up, (left + up) // 2, paeth)[kind]) & 255
-    rows.append(row)
-    before = row
-count = {}
-for row in rows:
-    for x in range(0, width * size, size):
-        pixel = bytes(row[x:x + 3])
-        count[pixel] = count.get(pixel, 0) + 1
-for task in ("56b4e9", "e69f00", "009e73", "f0e442"):
-    assert count.get(bytes.fromhex(task), 0) > 1000, (task, count.get(bytes.fromhex(task)))
-END
-}
-
-# lstopo counts its objects by itself: what it reads is what hwloc wrote.
-@test "the topology with the tasks' colours, which lstopo draws and the map reads again" {
-    xml=$BATS_TEST_TMPDIR/annotated.xml
-    prints '' "$rollcall" map --from "$BATS_FILE_TMPDIR/frontier.xml" --xml "$xml"
-    [ "$(grep -c 'name="lstopoStyle" value="Background=#56b4e9"' "$xml")" -ge 17 ]
-    [ "$(grep -c 'name="lstopoLegend" value="task [0-7]: GPU' "$xml")" -eq 8 ]
-    cmp "$xml" <("$rollcall" map --from "$BATS_FILE_TMPDIR/frontier.xml" --xml -)
-    lstopo -i "$xml" --if xml --of nativesvg -f "$BATS_TEST_TMPDIR/map.svg"
-    grep -q 'task 1: GPU 1, .*network card hsn0' "$BATS_TEST_TMPDIR/map.svg"
-    [ "$("$rollcall" map --from "$xml" --json | jq -c '[.tasks, .gpus]')" = \
-        "$("$rollcall" map --from "$BATS_FILE_TMPDIR/frontier.xml" --json | jq -c '[.tasks, .gpus]')" ]
-}
-
-@test "without lstopo: one line; where lstopo fails: what it says, and its status" {
-    xml=$BATS_FILE_TMPDIR/laptop.xml
-    fails_with 2 'a picture needs lstopo, which is not there; install it (Debian: hwloc; Red Hat: hwloc-gui), or' \
-        env PATH="$BATS_TEST_TMPDIR" "$rollcall" map --from "$xml" "$BATS_TEST_TMPDIR/x.svg"
-    [ ! -e "$BATS_TEST_TMPDIR/x.svg" ]
-    run -1 "$rollcall" map --from "$xml" "$BATS_TEST_TMPDIR/no/such/folder/map.svg"
-    [[ $output == *"$BATS_TEST_TMPDIR/no/such/folder/map.svg"* ]]
 }
