@@ -187,9 +187,8 @@ static int check_step(const char *step, enum form form)
 static int run_check(int argc, char **argv)
 {
     static const struct option options[] = {
-        { "json", no_argument, NULL, 'j' }, { "jobid", required_argument, NULL, 'J' }, /* as of srun */
-        { "exclude", no_argument, NULL, 'x' }, { "help", no_argument, NULL, 'h' },
-        { NULL, 0, NULL, 0 },
+        { "json", no_argument, NULL, 'j' },    { "jobid", required_argument, NULL, 'J' }, /* as of srun */
+        { "exclude", no_argument, NULL, 'x' }, { "help", no_argument, NULL, 'h' },        { NULL, 0, NULL, 0 },
     };
     const char *job = NULL;
     enum form form = FORM_TEXT;

@@ -13,12 +13,9 @@
 static int read_arguments(int argc, char **argv, struct wishes *wishes, bool *json)
 {
     static const struct option options[] = {
-        { "tasks", required_argument, NULL, 't' },
-        { "gpus", required_argument, NULL, 'g' },
-        { "cpus", required_argument, NULL, 'c' },
-        { "from", required_argument, NULL, 'f' },
-        { "json", no_argument, NULL, 'j' },
-        { NULL, 0, NULL, 0 },
+        { "tasks", required_argument, NULL, 't' }, { "gpus", required_argument, NULL, 'g' },
+        { "cpus", required_argument, NULL, 'c' },  { "from", required_argument, NULL, 'f' },
+        { "json", no_argument, NULL, 'j' },        { NULL, 0, NULL, 0 },
     };
 
     for (int c; (c = console_getopt("map", argc, argv, options)) != -1;) {
