@@ -41,7 +41,7 @@ int cli_complete(int argc, char **argv);
  * resolved once more with it. Any failure leaves the port that each task computes by itself, with a warning (RC611);
  * *speaks says whether this process prints that, RC612 or RC613 for its node. Then looks up what result->master leaves
  * to the node (lib/effects/lookup.h), and holds the port in RANK 0's own process (lib/effects/rank0.h); it stays open
- * across exec. False, with an error in result->messages, where the command is not to be run. */
+ * across exec. Return false, with an error in result->messages, if the command must not run. */
 bool cli_meet(struct rc_context *context, struct rc_result *result, bool *speaks);
 
 /* For a resolved task, before its command starts: add the error with which cli_meet would refuse it for the master's

@@ -62,8 +62,7 @@ static void say_some(const struct rc_result *result, const char *text)
         slurm_info("rollcall: warning RC611: %s", text);
 }
 
-/* Where the node has no entry, srun's server is to know that the plugin runs here: it expects a call of each
- * node (RC621). */
+/* If the node has no entry, report to srun's server that the plugin runs here: it expects a call of each node (RC621). */
 static void greet_server(const struct rc_result *result)
 {
     static char text[RC_SESSION_TEXT];

@@ -164,8 +164,8 @@ bool rc_spank_may_be_asked(const char *const *env)
     return command_line.given;
 }
 
-/* If the administrator has switched it off, only a typed --ddp is an error, because ROLLCALL may be a whole site's. On
- * a node whose srun has it on (acts), either is: the tasks of other nodes would wait for this node's. */
+/* If the administrator has switched it off, only a typed --ddp is an error, because ROLLCALL may be a whole site's. If
+ * srun's host has it on (acts), either is an error: the tasks of other nodes would wait for this node's. */
 static void switch_off(struct rc_options *options, bool acts, struct rc_messages *messages)
 {
     bool asked = options->given && options->mode != RC_MODE_OFF;
@@ -177,8 +177,8 @@ static void switch_off(struct rc_options *options, bool acts, struct rc_messages
         off.n = REASON_MAX;
     if (asked && spank_context() == S_CTX_REMOTE && (acts || command_line.given))
         rc_say(messages, RC206,
-               "the administrator has switched rollcall off on this node%s%pS%s; its tasks were not started; --ddp=off or "
-               "ROLLCALL=off starts tasks without ranks",
+               "the administrator has switched rollcall off on this node%s%pS%s; its tasks were not started; --ddp=off "
+               "or ROLLCALL=off starts tasks without ranks",
                before, &off, behind);
     else if (asked && command_line.given)
         rc_say(messages, RC206,

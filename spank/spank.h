@@ -117,8 +117,8 @@ bool rc_spank_is_step_of_tasks(spank_t spank);
 /* In user_init, once a node: keeps what a task cannot see, and the memory that tasks share. Never fails. */
 void rc_spank_step_prepare(spank_t spank);
 
-/* In task_init, once a task: builds the node's plan. Where user_init did not run, the tasks share no
- * memory, so what one task would keep for all is each one's own. */
+/* In task_init, once a task: builds the node's plan. If user_init did not run, the tasks share no
+ * memory, so each task keeps its own copy. */
 void rc_spank_step_begin(spank_t spank);
 
 /* In slurmstepd, as root, when a task has ended, before srun hears of it. Does nothing unless the user asked for

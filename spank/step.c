@@ -113,7 +113,7 @@ struct step_memory {
 
 static struct step_memory *shared;
 
-/* The step's environment, as user_init was given it; NULL where that did not run. A task's environment differs. */
+/* The step's environment, as user_init was given it; NULL if that did not run. A task's environment differs. */
 static const char **block;
 
 /* A resolver with two dead servers gives up after some 20 s. */

@@ -55,10 +55,10 @@ unsigned rc_env_place(const struct rc_env *env, struct rc_str name, unsigned bel
  * with another digest was set by somebody else since. resolve/plan.c writes and reads it. */
 #define RC_OWN "ROLLCALL_OWN"
 
-/* What the watch compares with. In worker mode "rank=3 size=4 node=1 nodes=2 master=n1:23456", and " other=1" where
+/* What the watch compares with. In worker mode "rank=3 size=4 node=1 nodes=2 master=n1:23456", and " other=1" if
  * another numbering of the same tasks has another rank for this one; in launcher mode "node=1 nodes=2". In a step with
  * a server of srun " task=3 tasks=4" follows, Slurm's number, and with watch=SECONDS " arrivals=1". In a script that
- * may have forgotten srun "script=JOB tasks=4", and " exec=1" where rollcall exec set it. */
+ * may have forgotten srun "script=JOB tasks=4", and " exec=1" if rollcall exec set it. */
 #define RC_IDENTITY "ROLLCALL_IDENTITY"
 
 /* The hardware threads of each worker that a launcher starts, by local rank: "0-7,64-71 8-15,72-79". */

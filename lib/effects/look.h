@@ -24,7 +24,7 @@ struct rc_here_storage {
     struct rc_str (*ask_pmix)(void);
     /* rc_device_files_find (gpufiles.h), which needs a libc; NULL in the preload. */
     void (*find_gpu_files)(struct rc_here *here);
-    /* rc_program_needs_asan (program.h), likewise, and the task's command. */
+    /* rc_program_needs_asan (program.h), which needs a libc; NULL in the preload. argv is the task's command. */
     bool (*needs_asan)(const char *folders, const char *const *words);
     const char *const *argv;
     /* what is large comes last: few processes write to its pages */

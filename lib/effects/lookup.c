@@ -131,7 +131,7 @@ static int ask_resolver(struct search *s, const char *name)
     return error;
 }
 
-/* Where a name leads to, for the other nodes. */
+/* The addresses of a name, for the other nodes. */
 static struct rc_str write_leads(struct search *s, int error)
 {
     const char *text = rc_resolver_denies(error) ? RC_LEADS_UNKNOWN : RC_LEADS_UNANSWERED;

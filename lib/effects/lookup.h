@@ -66,14 +66,14 @@ static inline bool rc_lookup_needs_address(const struct rc_lookup_question *aske
 struct rc_lookup_question rc_lookup_question_of(const struct rc_result *result, const char *outcome);
 
 /* Looks it up. What it finds is text of the arena, RC_LOOKUP_SIZE bytes, or of the question. If no name server answers
- * (EAI_AGAIN), it asks again for some seconds, unless asked->once. */
+ * (EAI_AGAIN), it queries again for some seconds, unless asked->once. */
 void rc_lookup_find(const struct rc_lookup_question *asked, struct rc_lookup *lookup, struct rc_arena *arena);
 
 /* For slurmstepd's forked child, which may not load what a resolver needs: has the rollcall-exchange at `path` look it
  * up, with this argument. The answer is a text, so that processes can share it. */
 #define RC_LOOKUP_ARGUMENT "lookup"
 
-/* Its first line, before the resolver is asked. */
+/* Its first line, before it queries the resolver. */
 #define RC_LOOKUP_BEGUN "begun=1\n"
 
 void rc_lookup_ask(const char *path, const struct rc_lookup_question *asked, uint32_t milliseconds,

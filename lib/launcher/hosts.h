@@ -64,8 +64,8 @@ enum {
 };
 
 /* Reads and checks all of a list; filter is scratch of RC_HOSTFILE_BITS bits (struct rc_reader's host_filter). False,
- * with *out untouched, where it names no host, where a name is none (a path, a pattern), where slots are no number or
- * more than RC_MAX_TASKS, or where it has so many hosts that it would take too long. */
+ * with *out untouched, if it names no host, a name is none (a path, a pattern), slots are no number or more than
+ * RC_MAX_TASKS, or it has so many hosts that reading would take too long. */
 bool rc_hostfile_read(struct rc_str text, enum rc_hostfile_format format, uint64_t *filter, struct rc_hostfile *out);
 
 /* The host of the first entry, with nothing after it looked at; absent where it is none. */

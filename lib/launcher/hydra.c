@@ -8,8 +8,8 @@
  * --mpi=cray_shasta and Cray's PALS set as well. Hydra always sets MPI_LOCALNRANKS and PMI_FD, too; people export
  * MPI_LOCALRANKID by hand, for oneCCL. If no proxy of Hydra is in sight, find_writer compares the values with those of
  * the Slurm step. A step that sets PMI_RANK proves which launch is inside the other one, but for the task that has the
- * same rank and size in both (RC127). Intel MPI sets the same variables. It has no public source, and was not run: what
- * is said of it here is from Intel's manual, and from command lines and variables in published logs.
+ * same rank and size in both (RC127). Intel MPI sets the same variables. It has no public source, and was not run: its
+ * rules here come from Intel's manual, and from command lines and variables in published logs.
  * Source: mpich v4.0.2 src/pm/hydra/pm/pmiserv/pmip_cb.c, launch_procs; v5.0
  * src/pm/hydra/proxy/pmip_cb.c sets the same.
  *

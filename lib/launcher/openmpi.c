@@ -305,7 +305,7 @@ bool rc_openmpi_read(struct rc_reader *reader, struct rc_facts *facts)
         return rc_layout_refuse(reader, facts, rc_launcher_openmpi.each);
     else
         answer = ask_server(reader, facts, "use the same number on each node, mpirun --map-by ppr:N:node");
-    /* of an uneven job all tasks have asked: they take the server's host, also on a node with the mean number */
+    /* in an uneven job all tasks query the server: they take the server's host, also on a node with the mean number */
     if (found || (facts->nnodes_derived && facts->min_local_size == facts->max_local_size))
         find_master(reader, facts, &daemons);
     if (!daemons.orte && (found || answer == RC_PMIXJOB_READ) && !has_master(reader, facts))

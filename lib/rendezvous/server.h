@@ -146,13 +146,13 @@ struct rc_callers {
 
 bool rc_callers_expect(struct rc_callers *callers, struct rc_str hosts, uint32_t nodes, uint32_t seconds, int64_t now);
 
-/* Call it when Slurm has started all tasks: before, a prolog may run, and nothing is said. */
+/* Call it when Slurm has started all tasks. Before that a prolog may run, and nothing is printed. */
 void rc_callers_start(struct rc_callers *callers, int64_t now);
 
 /* Takes an entry or a greeting, of any release: its line node=. */
 void rc_callers_take(struct rc_callers *callers, struct rc_str text, int64_t now);
 
-/* Call it before the missing nodes are named elsewhere (RC601). True where they have been named already. */
+/* Call it before the missing nodes are named elsewhere (RC601). Return whether they have been named already. */
 bool rc_callers_name(struct rc_callers *callers);
 
 /* When rc_callers_say has to be called even if no node calls until then; INT64_MAX: never. */

@@ -277,7 +277,7 @@ static bool outlives_signal(int number)
     if (number != SIGTERM && number != SIGINT && number != SIGKILL)
         return false;
     poll(NULL, 0, ENDING_MS);
-    /* proctrack/linuxproc sends it to commands alone, which this task is not yet; slurmstepd's child may block it */
+    /* proctrack/linuxproc sends it only to commands, which this task is not yet; slurmstepd's child may block it */
     if (number != SIGKILL) {
         sigemptyset(&set);
         sigaddset(&set, number);

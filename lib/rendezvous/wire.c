@@ -23,7 +23,7 @@ int rc_wire_wait(int fd, short events, int64_t deadline)
 {
     struct pollfd one = { .fd = fd, .events = events };
 
-    /* what came while this process was suspended counts, whatever the clock says */
+    /* what came while this process was suspended counts, even if the deadline has passed */
     for (;;) {
         int left = rc_milliseconds_left(deadline);
         int64_t before = rc_milliseconds();

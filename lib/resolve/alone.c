@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alone.c - --ddp=alone: what makes a program count the launch that it is in, and is hidden from it.
+/* alone.c - --ddp=alone: hides the variables by which a program counts the launch that it is in.
  *
  * The numbers of a task that frameworks read (SLURM_NTASKS, SLURM_PROCID and so on) become those of a job of one, as
  * other wrong ones do (planning.c). SLURM_JOB_ID and what describes the allocation stay: programs name files by it, and
- * scontrol and sbatch want it. This file has the rest. */
+ * scontrol and sbatch require it. This file has the rest. */
 #include "resolve/steps.h"
 
 static const struct {
@@ -75,7 +75,7 @@ static void hide_numbers(struct rc_result *result)
     }
 }
 
-/* JAX asks no cluster where one of its variables is missing, and then wants all numbers as arguments
+/* JAX queries no cluster if one of its variables is missing, and then requires all numbers as arguments
  * (clusters/slurm_cluster.py, is_env_present, JAX 0.10). */
 static void set_node(struct rc_result *result)
 {

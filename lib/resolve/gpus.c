@@ -38,7 +38,7 @@ static struct rc_str list_of(const struct view *v, enum rc_gpu_list_index index)
     return v->gpus->restored ? v->context->step_gpus->list[index] : rc_gpu_list_value(&v->result->env, index);
 }
 
-/* Slices of a GPU may be given as indices: then the type that Slurm calls them by tells, or the driver's files. */
+/* Slices of a GPU may be given as indices. Then Slurm's type of the gres shows it, or the driver's files. */
 static bool has_slices(const struct view *v)
 {
     struct rc_str list = v->gpus->seen;

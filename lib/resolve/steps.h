@@ -15,9 +15,9 @@ struct rc_reader rc_reader_of(const struct rc_context *context, struct rc_result
  * there is none. */
 enum rc_claim rc_nesting_recognise(const struct rc_context *context, struct rc_result *result);
 
-/* Decides for a process that is no task, but that its user called rollcall for: it is a launch of one, with RC311 if no
- * launcher is there. False, with nothing changed, in a job of several tasks, for a command that starts its processes
- * itself, and if a script has numbered its machines. result->command is read. */
+/* Decide for a process that is no task, but for which its user called rollcall: it is a launch of one, with RC311 if
+ * no launcher is there. Return false, with nothing changed, in a job of several tasks, for a command that starts its
+ * processes itself, and if a script has numbered its machines. result->command is read. */
 bool rc_nesting_take_single(const struct rc_context *context, enum rc_claim claim, struct rc_result *result);
 
 /* The identity as the facts have it: in the launcher's own numbers. */
@@ -55,7 +55,7 @@ void rc_gpus_decide(const struct rc_context *context, struct rc_result *result);
  * is_repeated: it carries one of this launch, task and mode already. */
 void rc_planning_write(const struct rc_context *context, struct rc_result *result, const char *stamp, bool is_repeated);
 
-/* For --ddp=alone: hides what makes frameworks and MPI count the launch that the process is in. */
+/* For --ddp=alone: hide the variables by which frameworks and MPI count the launch that the process is in. */
 void rc_alone_plan(struct rc_result *result);
 
 /* Adds what result->gpus says of the variables. */
@@ -97,7 +97,7 @@ void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result
  * says that it was told; missing_counts: or is not there. */
 bool rc_planning_is_changed(const struct rc_result *result, bool missing_counts);
 
-/* Adds RC507 for each number that has another value than this task's own stamp says that it was told. */
+/* Add RC507 for each number that differs from the one in this task's own stamp. */
 void rc_planning_say_changed(struct rc_result *result);
 
 /* Plans what the stamp says that the task was told, with RC501 for what it replaces. */

@@ -277,7 +277,7 @@ static bool check_workers(const struct rc_context *context, struct rc_result *re
                   rc_plan_find(&result->plan, RC_STR("PET_NPROC_PER_NODE")) ? "" : ", and say nproc=N");
 }
 
-/* A host that all nodes were given, but that cannot be where they meet. */
+/* A host that all nodes were given, but at which they cannot meet. */
 static bool check_host(const struct rc_context *context, struct rc_result *result, const struct arguments *arguments)
 {
     const struct rc_command_options *given = &result->command.given;

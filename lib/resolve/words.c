@@ -13,7 +13,7 @@ static bool is_blank(char c)
 }
 
 /* What ends the piece that a character begins, in a piece that `closer` ends: a quoted one, $(...), <(...), A=(...)
- * or ${...}. 0 where it begins none. */
+ * or ${...}. 0 if it begins none. */
 static char closer_of(char before, char c, char closer)
 {
     bool is_text = closer == '"';

@@ -18,7 +18,7 @@
  *   tasks=0-3            the ranks on it
  *   addr=n1              MASTER_ADDR as it found it
  *   port=24512           the port that it holds, of the node of RANK 0 alone; with order=topology of each node
- *   own=10.0.0.1,fd00::1 all addresses of the node of RANK 0; not where they are long
+ *   own=10.0.0.1,fd00::1 all addresses of the node of RANK 0; left out if they are long
  *   via=10.0.0.1         of these the one by which it reaches srun
  *   leads=10.0.0.1       what MASTER_ADDR leads to here: addresses, or why to none (net.h)
  *   dead=RC405           its tasks are not going to start; it says why itself

@@ -22,15 +22,15 @@ struct rc_interface {
 /* Writes at most RC_INTERFACES_MAX entries; returns their number. Leaves link-local addresses out. */
 unsigned rc_interfaces(struct rc_interface list[RC_INTERFACES_MAX]);
 
-/* The same with link-local addresses, and with a label for a name where an address has one: as other libraries see
- * them. */
+/* The same with link-local addresses, and with an address's label, if it has one, in place of the interface's name: as
+ * other libraries see them. */
 unsigned rc_interfaces_all(struct rc_interface list[RC_INTERFACES_MAX]);
 
 /* Writes the name of the interface that has an address, or by which this node reaches it: the kernel's choice of a
  * route. Nothing is sent. False for loopback and where there is no route. */
 bool rc_interface_towards(const struct rc_netaddr *address, char name[RC_INTERFACE_SIZE]);
 
-/* The address that this node's packets to another one carry. Nothing is sent. False where there is no route. */
+/* The address that this node's packets to another one carry. Send nothing. Return false if there is no route. */
 bool rc_source_towards(const struct rc_netaddr *address, struct rc_netaddr *source);
 
 /* A name's addresses, by the C library's resolver. Not for the preload.

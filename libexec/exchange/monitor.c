@@ -29,7 +29,7 @@ static void send_to_server(const struct rc_endpoint *server, const char *text)
 }
 
 /* The step's signals come from slurmstepd, whose process id is 0 in another namespace, or from a terminal's keys
- * (--pty). A task's kill 0 is none of them. Those that suspend and resume a step ask no task to end. */
+ * (--pty). A task's kill 0 is none of them. Those that suspend and resume a step end no task. */
 static bool is_of_step(const struct signalfd_siginfo *info)
 {
     if (info->ssi_code == SI_KERNEL)

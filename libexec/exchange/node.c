@@ -245,7 +245,7 @@ static void add_lines(struct rc_request *request, struct rc_str lines)
     }
 }
 
-/* Adds what the node has; nothing where nobody knows in time: such a node is compared with none. */
+/* Add what the node has, or nothing if that is not known in time: such a node is compared with none. */
 static void add_inventory(struct rc_request *request)
 {
     char path[PATH_MAX];

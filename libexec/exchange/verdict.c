@@ -70,7 +70,7 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
     struct rc_answer *answer = &verdict->answer;
     struct rc_arena arena = { .base = verdict->text, .size = sizeof(verdict->text) };
     const struct sum sum = add_up(rolls, count);
-    /* a task without an entry has asked no server, and computes its port */
+    /* a task without an entry has queried no server, and computes its port */
     bool whole = complete && sum.tasks >= sum.world && !sum.has_deaf;
     const struct rc_roll_known known = { .deadline = verdict->seconds,
                                          .item_lines = RC_ITEM_LINES,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rollcall-pmix - one short session with the PMIx server of the launcher that started this task.
  *
- *   rollcall-pmix job   says who the task is and what the job looks like (lib/launcher/pmix.c)
- *   rollcall-pmix put   tells the job's other nodes where to meet (lib/rendezvous); get asks where
+ *   rollcall-pmix job   prints the task's numbers and the job's layout (lib/launcher/pmix.c)
+ *   rollcall-pmix put   publishes where the job's nodes meet (lib/rendezvous); get reads it
  *   rollcall-pmix put-store, get-store   the same for the store server of its tasks
  *
  * A second argument is the number of milliseconds after which the session ends. A program of its own, because PMIx must
  * not stay connected in an application, keeps a thread, and reads whatever plugins it finds. The bare connection is
- * handed on to who asks (below). Prints lines NAME=VALUE, or one that says what failed, and ends with 0 or 1.
+ * handed on to the caller (below). Prints lines NAME=VALUE, or one with what failed, and ends with 0 or 1.
  *
  * Slurm kills the step of a PMIx client that disconnects without PMIx_Finalize (src/plugins/mpi/pmix/
  * pmixp_client_v2.c, _errhandler), so nothing may end this process before: its caller does not kill it, and signals
