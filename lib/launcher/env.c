@@ -295,18 +295,24 @@ enum rc_claim rc_alone_recognise(struct rc_reader *reader, struct rc_facts *fact
     return RC_CLAIM_TASK;
 }
 
-bool rc_alone_read(struct rc_reader *reader, struct rc_facts *facts)
+/* A job of Slurm's without a list of GPUs has none, whatever GPUs its node has. */
+static bool read_one(struct rc_reader *reader, struct rc_facts *facts, const char *source)
 {
     unsigned first = rc_gpu_list_first(reader->env);
 
-    rc_facts_one_a_node(facts, (struct rc_number){ 1, by_option });
+    rc_facts_one_a_node(facts, (struct rc_number){ 1, source });
     facts->master_certain = true;
     if (first < RC_GPU_LISTS)
         facts->gpus = (struct rc_number){ rc_count_devices(rc_gpu_list_value(reader->env, first)),
                                           rc_gpu_list_name(first).p };
-    else
+    else if (!rc_env_get(reader->env, "SLURM_JOB_ID").n)
         rc_read_gpus(reader, facts);
     return true;
+}
+
+bool rc_alone_read(struct rc_reader *reader, struct rc_facts *facts)
+{
+    return read_one(reader, facts, by_option);
 }
 
 const struct rc_launcher rc_launcher_alone = {
@@ -331,10 +337,7 @@ enum rc_claim rc_single_recognise(struct rc_reader *reader, struct rc_facts *fac
 
 bool rc_single_read(struct rc_reader *reader, struct rc_facts *facts)
 {
-    rc_facts_one_a_node(facts, (struct rc_number){ 1, "no launcher" });
-    facts->master_certain = true;
-    rc_read_gpus(reader, facts);
-    return true;
+    return read_one(reader, facts, "no launcher");
 }
 
 const struct rc_launcher rc_launcher_single = {

@@ -26,11 +26,12 @@ script()
 
 @test "one task: mpirun, the shell of salloc, a batch script, rollcall.apply() -> rank 0 of 1" {
     for launch in 'salloc -Qn1 env CUDA_VISIBLE_DEVICES=0 mpirun -np 1 -x CUDA_VISIBLE_DEVICES rollcall exec --' \
-        'salloc -Qn1 env CUDA_VISIBLE_DEVICES=0 rollcall exec --'; do
+        'salloc -Qn1 rollcall exec --'; do
         answers 'ranks world=1 nodes=1' 60 $launch python "$programs/ddp.py"
         unsaid RC311
     done
-    batch 60 -n1 <<< "CUDA_VISIBLE_DEVICES=0 rollcall exec -- python $programs/ddp.py"
+    # the nodes have two GPUs each, and the job has none
+    batch 60 -n1 <<< "rollcall exec -- python $programs/ddp.py"
     everybody ranks world=1 nodes=1
     attempt 60 env PYTHONPATH="$ROLLCALL_PREFIX/share/rollcall/python:$programs" srun -n1 python -c 'import rollcall, runpy, sys
 rollcall.apply(alone=True)
