@@ -26,6 +26,7 @@ static const struct program {
     const char *values;
     const char *flags;
     const char *clears;
+    const char *passes;
     const char *told;
     const char *cure;
 } programs[] = {
@@ -36,6 +37,7 @@ static const struct program {
 #define CLEARS(list) .clears = (list)
 #define TOLD(words)  .told = (words)
 #define CURE(words)  .cure = (words)
+#define PASSES(list) .passes = (list)
 #define ROLLCALL_PROGRAM(list, which, words, ...) \
     { .names = (list), .kind = KIND_##which, .operands = (words), __VA_ARGS__ },
 #include "resolve/programs.def"
@@ -89,21 +91,26 @@ static void pass_operands(struct rc_words *words, const struct program *program,
     unsigned operands = program->operands;
     struct rc_words before = *words;
     unsigned values = 0;
+    struct rc_str value;
     struct rc_str word;
 
+    if (!command->cleared_by.p)
+        command->passing = program->passes ? program->cure : NULL;
     for (; rc_words_next(words, &word) && !words->starts_command; before = *words) {
-        if (program->clears && !values && rc_command_is_named(word, program->clears))
-            command->clearing = word;
+        if (!values && rc_command_is_named(rc_str_split(word, '=', &value), program->passes))
+            command->passing = NULL;
         if (values)
             values--;
+        else if (rc_command_is_named(word, program->clears))
+            command->clearing = word;
         else if (rc_str_is(word, "--"))
             return;
         else if (is_option(word))
             values = values_of(program, word);
         else if (operands == 0)
             break;
-        else if (operands != UP_TO_DASHES)
-            operands--;
+        else if (operands != UP_TO_DASHES && operands-- == program->operands && !rc_str_which(word, "run|exec|start"))
+            command->passing = NULL;
     }
     *words = before;
 }
@@ -289,7 +296,7 @@ static bool read_program(struct reading *reading, struct rc_words *words, struct
         return false;
     } else if (program->kind == KIND_WRAPPER || program->kind == KIND_CONTAINER) {
         pass_operands(words, program, reading->command);
-        if (reading->command->clearing.p && !reading->command->cleared_by.p)
+        if ((reading->command->clearing.p || reading->command->passing) && !reading->command->cleared_by.p)
             reading->command->cleared_by = name;
         if (program->kind == KIND_CONTAINER)
             reading->command->container = name;

@@ -115,7 +115,8 @@ struct rc_command {
     bool is_part;                    /* the caller adds it: of a launch of several steps, which meet by these words */
     struct rc_str container;         /* the wrapper that starts it in one; absent if there is none */
     struct rc_str cleared_by;        /* the wrapper that keeps the environment from it; absent if none does */
-    struct rc_str clearing;          /* that one's option */
+    struct rc_str clearing;          /* that one's option; absent if it lacks one */
+    const char *passing;             /* which one it lacks */
     struct rc_str script;            /* the file or module that Python runs; absent for a launcher, and for -c */
     struct rc_command_options given; /* torchrun's or accelerate's options */
 };

@@ -387,13 +387,16 @@ void rc_planning_say_changed(struct rc_result *result)
 
     for (unsigned i = 0; rest.p && i < RC_STAMP_TOLD; i++)
         note_changed(result, numbers[i].name, rc_str_split(rest, '/', &rest), &text);
-    if (rc_env_get(&result->env, "MASTER_PORT").p && result->stamp.told.p) {
+    if (result->stamp.told.p) {
         char port[8];
         struct rc_arena arena = { .base = port, .size = sizeof(port) };
 
         note_changed(result, RC_STR("MASTER_PORT"), rc_str(rc_format(&arena, "%u", (uint32_t)result->stamp.port)),
                      &text);
     }
+    /* another value is RC401 or RC402 */
+    if (result->stamp.told.p && !rc_env_get(&result->env, "MASTER_ADDR").n)
+        note_changed(result, RC_STR("MASTER_ADDR"), rc_str(result->master.addr), &text);
     if (text)
         rc_say(&result->messages, RC507,
                "%s, as rollcall has set it; a TaskProlog or a script before the program changed it; take that line out",

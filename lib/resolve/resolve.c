@@ -311,7 +311,11 @@ static void say_cleared(struct rc_result *result)
     const struct rc_command *command = &result->command;
     struct rc_str value = rc_env_either(&result->env, RC_STR("APPTAINER_CLEANENV"), RC_STR("SINGULARITY_CLEANENV"));
 
-    if (command->cleared_by.p)
+    if (command->passing)
+        rc_say(&result->messages, RC506,
+               "%pS keeps RANK and all other variables of rollcall from the program; add %s", &command->cleared_by,
+               command->passing);
+    else if (command->cleared_by.p)
         rc_say(&result->messages, RC506,
                "%pS %pS keeps RANK and all other variables of rollcall from the program; leave %pS out",
                &command->cleared_by, &command->clearing, &command->clearing);
