@@ -104,3 +104,20 @@ END
 5 | 1 2 3 1 2 | 0    | own   | RC902 | --gpus-per-node=3
 END
 }
+
+# CUDA shows a process one of them, whatever its list has.
+# bats test_tags=series
+@test "MIG slices by index: each task sees its own alone, as device 0; not if a GPU is whole" {
+    on n1 sh -c 'mount -t tmpfs none /proc/driver && mkdir -p /proc/driver/nvidia/capabilities/gpu0/mig/gi1'
+    for launch in 'srun --ddp' 'srun rollcall exec --'; do
+        attempt 30 ${launch/srun/srun -w n1 -n4 --gpus-per-node=4} sh -c 'echo "SLICE $SLURM_PROCID $LOCAL_RANK $CUDA_VISIBLE_DEVICES"'
+        cp "$out" "$BATS_TEST_TMPDIR/${launch##* }"
+    done
+    on n1 mkdir /proc/driver/nvidia/capabilities/gpu1
+    attempt 30 srun --ddp -w n1 -n4 --gpus-per-node=4 sh -c 'echo "SLICE $LOCAL_RANK $CUDA_VISIBLE_DEVICES"'
+    on n1 umount /proc/driver
+    said '^SLICE 2 0,1,2,3$'
+    for out in "$BATS_TEST_TMPDIR"/{--ddp,--}; do
+        [ "$(grep ^SLICE "$out" | sort | paste -sd' ')" = 'SLICE 0 0 0 SLICE 1 0 1 SLICE 2 0 2 SLICE 3 0 3' ] || explain "not one slice each"
+    done
+}
