@@ -365,20 +365,44 @@ static bool is_job_of_one(const struct rc_result *result)
     return is_told;
 }
 
-/* Whether a launcher has left some of its variables, or a script has numbered its machines. */
-static bool is_numbered(const struct rc_context *context, bool in_job)
+/* Whether the variable numbers this process. A size of 1 does not. */
+static bool is_number(const struct rc_env *env, struct rc_str name, enum rc_field field)
 {
-    static const char ends[][12] = { "RANK", "RANKID", "PROCID", "WORLD_SIZE", "NNODES" };
+    struct rc_str value = rc_env_find(env, name);
+    bool is_size = field == RC_WORLD_SIZE || field == RC_NNODES;
 
-    for (const char *const *entry = context->env; entry && *entry; entry++) {
-        struct rc_str value;
-        struct rc_str name = rc_str_split(rc_str(*entry), '=', &value);
+    return field != RC_LOCAL_WORLD_SIZE && value.n && !(is_size && rc_str_is(value, "1"));
+}
 
-        for (size_t i = 0; value.n && i < sizeof(ends) / sizeof(*ends); i++)
-            if (rc_str_ends(name, ends[i]) && !(in_job && rc_str_starts(name, "SLURM_")))
-                return true;
-    }
-    return false;
+/* Return a variable that another launcher has left, or by which a script numbers its machines; absent if none is there.
+ * The variables of `outside`, a job that this process is in and no task of, do not count. */
+static struct rc_str find_number(const struct rc_env *env, const struct rc_launcher *outside)
+{
+    static const struct {
+        struct rc_str name;
+        enum rc_field field;
+    } others[] = {
+        /* scripts, DeepSpeed and Accelerate */
+        { RC_NAME("NODE_RANK"), RC_NODE_RANK },
+        { RC_NAME("MACHINE_RANK"), RC_NODE_RANK },
+        { RC_NAME("CROSS_RANK"), RC_NODE_RANK },
+        { RC_NAME("NNODES"), RC_NNODES },
+        /* launchers of no family: jsrun, MVAPICH, Platform MPI, ALPS, Horovod */
+        { RC_NAME("JSM_NAMESPACE_RANK"), RC_RANK },
+        { RC_NAME("MV2_COMM_WORLD_RANK"), RC_RANK },
+        { RC_NAME("MPI_RANKID"), RC_RANK },
+        { RC_NAME("ALPS_APP_PE"), RC_RANK },
+        { RC_NAME("HOROVOD_RANK"), RC_RANK },
+    };
+
+    for (unsigned i = 0; i < RC_LAUNCHER_COUNT; i++)
+        for (const struct rc_variable *v = rc_launcher_at(i)->variables; v->name.n; v++)
+            if (rc_launcher_at(i) != outside && is_number(env, v->name, (enum rc_field)v->field))
+                return v->name;
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        if (is_number(env, others[i].name, others[i].field))
+            return others[i].name;
+    return RC_ABSENT;
 }
 
 bool rc_nesting_take_single(const struct rc_context *context, enum rc_claim claim, struct rc_result *result)
@@ -394,9 +418,16 @@ bool rc_nesting_take_single(const struct rc_context *context, enum rc_claim clai
     bool is_again = context->ignore_stamp && !context->called && result->stamp.told.p &&
                     rc_launcher_has_scope(rc_launcher_at(single), result->stamp.scope) &&
                     !rc_planning_is_changed(result, true);
+    struct rc_str number = is_stale ? RC_ABSENT : find_number(&result->env, result->launcher);
 
-    if (!is_possible || (!is_again && (!context->called || result->command.kind != RC_COMMAND_UNKNOWN ||
-                                       (!is_stale && is_numbered(context, claim == RC_CLAIM_OUTSIDE)))))
+    if (!is_possible || (!is_again && result->command.kind != RC_COMMAND_UNKNOWN))
+        return false;
+    if (!is_again && number.p && (context->called || context->options.mode != RC_MODE_AUTO))
+        rc_say(&result->messages, RC128,
+               "%pS is set, but no launcher started this process; nothing is set, as each of several such processes "
+               "would train alone; start it with srun, mpirun or torchrun; or unset %pS",
+               &number, &number);
+    if (!is_again && (number.p || !context->called))
         return false;
     if (result->facts.scope && result->outer_count < RC_OUTER_MAX)
         result->outer[result->outer_count++] = result->facts.scope;

@@ -118,8 +118,11 @@ static bool refuse_contradiction(struct rc_result *result)
 
 static bool no_task(const struct rc_context *context, struct rc_result *result, enum rc_claim claim)
 {
-    bool asked = (context->options.mode == RC_MODE_WORKER || context->options.mode == RC_MODE_LAUNCHER) &&
-                 !rc_command_starts_tasks(&result->command);
+    const struct rc_messages *messages = &result->messages;
+    bool is_explained = rc_command_starts_tasks(&result->command) ||
+                        (messages->count && messages->list[messages->count - 1].id == RC128);
+    bool asked = !is_explained &&
+                 (context->options.mode == RC_MODE_WORKER || context->options.mode == RC_MODE_LAUNCHER);
 
     rc_starter_say(context, result);
     if (claim == RC_CLAIM_HALF) {

@@ -75,7 +75,7 @@ import operator
 import os
 import sys
 import time
-from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, Tuple, TypeVar
 
 from . import _library
 from ._library import Error, Identity, Message, Timeout
@@ -88,6 +88,7 @@ __all__ = [
 # python/makewheel.py and the build write the number
 __version__ = "@VERSION@"
 
+_T = TypeVar("_T")
 _ID_SIZE = 128
 _PIECE = 16384
 
@@ -195,19 +196,25 @@ def _change(wanted: Dict[str, Optional[str]]) -> Dict[str, Optional[str]]:
     return before
 
 
-def _apply_alone(me: Identity, messages: Tuple[Message, ...]) -> Applied:
-    """A job of this process, where nothing is left of a launcher: the other tasks of that would be alone as well."""
-    left = [f"{name} is set" for name in os.environ if name.endswith(("RANK", "PROCID", "WORLD_SIZE"))]
-    why = [f"{one.id}: {one.text}" for one in messages] + left + [f"{me.launcher} is there"]
-    if me.launcher is not None or left:
-        raise Error(1, f"this process is no task of a job, and not alone either: {why[0]}; start it with srun, "
-                       "mpirun or torchrun; or unset what is left of a launcher")
-    wish = _change({"ROLLCALL": "alone,nproc=1"})
+def _with_wish(wish: str, act: Callable[[_library.Job], _T]) -> _T:
+    before = _change({"ROLLCALL": wish})
     try:
         with _library.Job() as job:
-            applied = _apply_job(job)
+            return act(job)
     finally:
-        _change(wish)
+        _change(before)
+
+
+def _apply_alone(me: Identity, messages: Tuple[Message, ...]) -> Applied:
+    """A job of this process, where nothing is left of a launcher: the other tasks of that would be alone as well."""
+    if me.launcher is None:
+        # the core names what is left if a mode is asked for
+        messages = tuple(one for one in _with_wish("worker", _library.Job.messages) if one.id == "RC128")
+    if me.launcher is not None or messages:
+        why = [f"{one.id}: {one.text}" for one in messages] + [f"{me.launcher} is there"]
+        raise Error(1, f"this process is no task of a job, and not alone either: {why[0]}; start it with srun, "
+                       "mpirun or torchrun; or unset what is left of a launcher")
+    applied = _with_wish("alone,nproc=1", _apply_job)
     print("rollcall: there is no launcher: this process is alone, rank 0 of 1", file=sys.stderr)
     return applied
 
@@ -232,9 +239,9 @@ def apply(alone: bool = False) -> Applied:
             train(applied.identity)
 
     Without a launcher it changes nothing, so that init_process_group() fails; with alone=True the process is rank 0 of
-    1 then, and says so on stderr. It never is where a launcher was recognised, in a batch script for instance, or where
-    a variable is left of one (its name ends with RANK, PROCID or WORLD_SIZE): that is an Error. Otherwise each task of
-    a launch that has lost its variables would train alone.
+    1 then, and prints so on stderr. If a launcher was recognised, in a batch script for instance, or a variable is left
+    by which a launcher or a script numbers processes or nodes (RC128: PMI_RANK, NODE_RANK and so on), that is an Error:
+    each task of a launch that has lost its variables would train alone.
     """
     with _library.Job() as job:
         me = _by_hand(job.identity())

@@ -30,7 +30,7 @@ load helper
 }
 
 @test "no task, in a job of several or with a command that starts its processes: the command is just run" {
-    for outside in 'SLURM_JOB_ID=42 SLURM_NTASKS=4' 'SLURM_JOB_ID=42 SLURM_NNODES=2' 'NODE_RANK=1 MASTER_ADDR=n1'; do
+    for outside in 'SLURM_JOB_ID=42 SLURM_NTASKS=4' 'SLURM_JOB_ID=42 SLURM_NNODES=2'; do
         run -0 --separate-stderr with $outside "$rollcall" exec -- env
         [ "$(sort <<< "$output")" = "$(with $outside env | sort)" ]
         [ -z "$stderr" ]
@@ -41,6 +41,20 @@ load helper
         [ "$(sort <<< "$output")" = "$(with A=b env | sort)" ]
         [ -z "$stderr" ]
     done
+}
+
+@test "no launcher, but a variable numbers the process: exec runs the command unchanged, and one line names it" {
+    for left in NODE_RANK=1 PMI_RANK=0 OMPI_COMM_WORLD_SIZE=4 HOROVOD_RANK=1; do
+        for mode in '' --ddp=worker; do
+            run -0 --separate-stderr with $left "$rollcall" exec $mode -- env
+            [ "$(sort <<< "$output")" = "$(with $left env | sort)" ]
+            [[ $stderr == "rollcall: warning RC128: ${left%=*} is set, but no launcher "* ]]
+            [ "$(grep -c . <<< "$stderr")" = 1 ]
+        done
+    done
+    # names that no launcher has
+    run -0 --separate-stderr with LORA_RANK=16 STAGE_PROCID=1 NNODES=1 "$rollcall" exec -- sh -c "$print_names"
+    [[ $output == '0 1 0 1 0 127.0.0.1 '* ]]
 }
 
 @test "torchrun --nnodes=1 --node_rank=0 on several nodes: it runs, and node 0 prints the line to type" {

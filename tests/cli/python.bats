@@ -184,9 +184,13 @@ except rollcall.Error as error:
     prints '3 4' clean LD_LIBRARY_PATH="$prefix/lib" "${task_3[@]}" "$venv/bin/python" -c "$python"
     start='1 this process is no task of a job, and not alone either: '
     end='; start it with srun, mpirun or torchrun; or unset what is left of a launcher'
-    for left in OMPI_COMM_WORLD_SIZE=2 PMI_RANK=0 SLURM_PROCID=2; do
-        prints "$start${left%=*} is set$end" clean LD_LIBRARY_PATH="$prefix/lib" "$left" "$venv/bin/python" -c "$python"
+    for left in OMPI_COMM_WORLD_SIZE=2 PMI_RANK=0 SLURM_PROCID=2 NODE_RANK=0 HOROVOD_RANK=1; do
+        matches 0 "$start""RC128: ${left%=*} is set, *$end" \
+            clean LD_LIBRARY_PATH="$prefix/lib" "$left" "$venv/bin/python" -c "$python"
     done
+    # names of a script's own, and sizes of a job of one
+    matches 0 '*alone, rank 0 of 1'$'\n''0 1' clean LD_LIBRARY_PATH="$prefix/lib" LORA_RANK=16 TASK_PROCID=1 \
+        DATA_WORLD_SIZE=2 NNODES=1 SLURM_NTASKS=1 "$venv/bin/python" -c "$python"
     # a batch script whose srun is missing; half of what a user sets by hand; a task that has lost a variable
     matches 0 "$start"'RC107: *'"$end" clean LD_LIBRARY_PATH="$prefix/lib" SLURM_JOB_ID=7 SLURM_NTASKS=4 "$venv/bin/python" -c "$python"
     matches 0 "$start"'RC117: *'"$end" clean LD_LIBRARY_PATH="$prefix/lib" WORLD_SIZE=4 "$venv/bin/python" -c "$python"

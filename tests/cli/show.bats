@@ -98,7 +98,7 @@ variables()
 }
 
 @test "JSON without a launcher: nulls and empty, status 0" {
-    run -0 --separate-stderr with NODE_RANK=0 "$rollcall" show --json
+    run -0 --separate-stderr with "$rollcall" show --json -- torchrun train.py
     [ "$(jq -c "del(.got.cpus)" <<< "$output")" = '{"schema":1,"launcher":null,"mode":"none","identity":{"rank":null,"local_rank":null,"node_rank":null,"world_size":null,"local_world_size":null,"nnodes":null},"master":{"addr":null,"port":null,"source":null},"set":{},"unset":[],"got":{"cpus_promised":null,"gpus":null,"job_gpus":null},"messages":[]}' ]
 }
 
