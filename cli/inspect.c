@@ -75,6 +75,7 @@ static void resolve_process(struct inspection *inspection, const char *const *ar
         .explain = true,
     };
     if (inspection->input.this_node) {
+        inspection->here.file = inspection->file;
         cli_resolve(context, &inspection->here, &inspection->result);
         if (rc_lookup_is_needed(&inspection->result))
             rc_lookup_settle(context, &inspection->result, "nothing would be set");

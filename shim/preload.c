@@ -145,6 +145,7 @@ static bool shim_rank0(struct rc_result *result, int *fd)
 /* Static, because a constructor must not use much of the first thread's stack. Pages
  * that are not touched cost nothing. */
 static struct rc_result result;
+static char host_file[RC_HERE_FILE];
 static struct rc_here_storage here;
 static struct shim_table table;
 static struct shim_pin pin;
@@ -227,6 +228,7 @@ static void handle_task(const char *const *argv)
     if (context.options.watch == RC_WATCH_ON)
         here.watch_relative = ROLLCALL_WATCH_FROM_PRELOAD;
     here.libraries_relative = ROLLCALL_PRELOAD_FROM_PRELOAD;
+    here.file = host_file;
     context.pid = (uint32_t)rc_sys_getpid();
     rc_here_resolve(&context, &here, &result);
 

@@ -25,10 +25,10 @@ static void look_at_ancestors(struct rc_here_storage *storage, struct rc_here *h
 
 static void read_host_file(struct rc_here_storage *storage, struct rc_str path)
 {
-    size_t n = path.p && path.n ? rc_file_read(path.p, storage->file, sizeof(storage->file)) : 0;
+    size_t n = storage->file && path.n ? rc_file_read(path.p, storage->file, RC_HERE_FILE) : 0;
 
     storage->here.host_file = n ? (struct rc_str){ storage->file, n } : RC_ABSENT;
-    storage->here.host_file_is_cut = n == sizeof(storage->file);
+    storage->here.host_file_is_cut = n == RC_HERE_FILE;
 }
 
 static uint16_t free_port(void)

@@ -27,12 +27,12 @@ struct rc_here_storage {
     /* rc_program_needs_asan (program.h), which needs a libc; NULL in the preload. argv is the task's command. */
     bool (*needs_asan)(const char *folders, const char *const *words);
     const char *const *argv;
+    char *file; /* room for a file of hosts, RC_HERE_FILE bytes; NULL: none is read */
     /* what is large comes last: few processes write to its pages */
     char titles[RC_HERE_TITLES]; /* command lines of the ancestors */
     char host[RC_NODE_NAME_SIZE];
     char watch[RC_HERE_PATH];
     char reverse[RC_HERE_PATH];
-    char file[RC_HERE_FILE];
 };
 
 /* rc_resolve for a process of this node, context->pid. context->here is *storage's, and looks at the node for each
