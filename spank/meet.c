@@ -62,7 +62,8 @@ static void say_some(const struct rc_result *result, const char *text)
         slurm_info("rollcall: warning RC611: %s", text);
 }
 
-/* If the node has no entry, report to srun's server that the plugin runs here: it expects a call of each node (RC621). */
+/* If the node has no entry, report to srun's server that the plugin runs here. The server expects a call of each node
+ * (RC621). */
 static void greet_server(const struct rc_result *result)
 {
     static char text[RC_SESSION_TEXT];
