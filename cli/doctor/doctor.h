@@ -78,26 +78,42 @@ bool doctor_slurm_series(char series[DOCTOR_SERIES]);
 
 /* Rollcall's plugin, by files alone. */
 
+enum { DOCTOR_PLUGIN_TEXT = 4 * PATH_MAX, DOCTOR_LINE = 4096, DOCTOR_RECORD = 4 * PATH_MAX + 2 * DOCTOR_LINE };
+
 struct doctor_plugin {
     char conf[PATH_MAX]; /* the file that names it; plugstack.conf where none does; empty where there is none */
     unsigned line;
     char path[PATH_MAX];        /* as it is written there; empty where none names it */
-    char off[512];              /* "off" or "off=TEXT", where the line says so */
+    char words[DOCTOR_LINE];    /* behind it, with one blank between them */
+    char twin[PATH_MAX + 16];   /* FILE:LINE of a second line that names it; empty where there is none */
     char series[DOCTOR_SERIES]; /* of the Slurm that it was built for; this and the next are empty if not known */
     char version[24];
 };
 
 void doctor_plugin_find(struct doctor_plugin *found);
 
-enum { DOCTOR_PLUGIN_TEXT = 2 * PATH_MAX };
+/* Whether its line says off. */
+bool doctor_plugin_is_off(const struct doctor_plugin *plugin);
 
-/* What is wrong with it under a Slurm of that series ("": not known); FINDING_COUNT, and what it is, if nothing is. */
+/* Why a Slurm of that series ("": not known) does not load it; FINDING_COUNT, and what it is, if it does. */
 enum finding_id doctor_plugin_judge(const struct doctor_plugin *plugin, const char *series,
                                     char text[DOCTOR_PLUGIN_TEXT]);
 
+/* Adds what is wrong with one that is loaded: its programs, the words of its line, a second line. */
+void doctor_plugin_check(const struct doctor_plugin *plugin, struct findings *findings);
+
+/* Write what nodes compare: the release, `judged` (by doctor_plugin_judge), a sum of each file's content and, unless
+ * the line says off, its words. */
+#define DOCTOR_RIGHT   "rollcall "
+#define DOCTOR_FILES   "; files "
+#define DOCTOR_WORDS   "; words "
+#define DOCTOR_MISSING "missing"
+void doctor_plugin_record(const struct doctor_plugin *plugin, const char *judged, char text[DOCTOR_RECORD]);
+
 /* The plugin on many nodes. */
 
-/* Prints this node's line, in its first task, for doctor_read_nodes; the first nodes also say which nodes there are. */
+/* Print this node's lines, in its first task, for doctor_read_nodes; the first nodes also print which nodes there
+ * are. */
 void doctor_print_here(void);
 
 /* Reads the lines of all nodes from standard input. Returns 0, or -1 after one line on standard error. */

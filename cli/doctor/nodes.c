@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* asprintf */
 #include "config.h"
 
 #include <errno.h>
@@ -14,42 +15,59 @@
 #include "launcher/hosts.h"
 #include "system/node.h"
 
-/* Each node of a step prints a line, and one process reads them all. No node needs the plugin for that, or a port.
+/* Each node of a step prints what is wrong there and, if Slurm loads the plugin, a record. One process reads them all,
+ * and compares each record with its own. No node needs the plugin for that, or a port.
  *
  *   nodes: n[1-4]
- *   n1: rollcall 0.9.0, plugin 0.9.0 for Slurm 24.11, /usr/lib/slurm/rollcall.so
+ *   n1: rollcall 0.9.0, plugin 0.9.0 for Slurm 24.11, /usr/lib/rollcall.so; files rollcall=5d1f... ...; words addr=-ib
  *   n2: D109: /etc/slurm/plugstack.conf does not name the plugin
  */
 
-#define RIGHT "rollcall "
-#define LIST  "nodes: "
+#define LIST "nodes: "
 
 enum { LISTING_NODES = 4 }; /* that many say which nodes there are: the first ones may have no rollcall */
 
+/* The record of this host; "" where Slurm does not load the plugin, which `findings` has then. */
+static void look_here(struct doctor_plugin *plugin, struct findings *findings, char record[DOCTOR_RECORD])
+{
+    char text[DOCTOR_PLUGIN_TEXT];
+    char series[DOCTOR_SERIES] = "";
+    enum finding_id id;
+
+    doctor_plugin_find(plugin);
+    doctor_slurm_series(series);
+    id = doctor_plugin_judge(plugin, series, text);
+    *record = '\0';
+    if (id == FINDING_COUNT)
+        doctor_plugin_record(plugin, text, record);
+    else
+        doctor_findings_add(findings, id, NULL, 0, NULL, "%s", text);
+}
+
 void doctor_print_here(void)
 {
-    static char text[DOCTOR_PLUGIN_TEXT];
+    static char record[DOCTOR_RECORD];
     const char *list = getenv("SLURM_STEP_NODELIST");
     const char *local = getenv("SLURM_LOCALID");
     const char *node = getenv("SLURMD_NODENAME");
     char name[RC_NODE_NAME_SIZE];
-    char series[DOCTOR_SERIES] = "";
     static struct doctor_plugin plugin;
-    enum finding_id id;
+    struct findings findings = { .count = 0 };
     uint32_t number;
 
     if (local && strcmp(local, "0") != 0)
         return;
     if (list && rc_parse_u32(rc_str(getenv("SLURM_NODEID")), LISTING_NODES - 1, &number))
         printf(LIST "%s\n", list);
-    doctor_plugin_find(&plugin);
-    doctor_slurm_series(series);
-    id = doctor_plugin_judge(&plugin, series, text);
     node = node ? node : rc_node_name(name);
-    if (id == FINDING_COUNT)
-        printf("%s: " RIGHT PACKAGE_VERSION ", plugin %s\n", node, text);
-    else
-        printf("%s: %s: %s\n", node, cli_catalogue_finding(id)->id, text);
+    look_here(&plugin, &findings, record);
+    if (*record)
+        doctor_plugin_check(&plugin, &findings);
+    for (size_t i = 0; i < findings.count; i++)
+        printf("%s: %s: %s\n", node, findings.list[i].id, findings.list[i].what);
+    if (*record)
+        printf("%s: %s\n", node, record);
+    doctor_findings_free(&findings);
 }
 
 /* Nodes that say the same. */
@@ -66,11 +84,20 @@ struct reading {
     bool failed; /* no memory */
 };
 
+/* The text after "D109: " or "RC201: "; NULL for any other. */
+static const char *after_id(const char *text)
+{
+    size_t letters = strncmp(text, "RC", 2) == 0 ? 2 : text[0] == 'D';
+
+    return letters && strspn(text + letters, "0123456789") == 3 && strncmp(text + letters + 3, ": ", 2) == 0
+               ? text + letters + 5
+               : NULL;
+}
+
 /* Whether a line's rest is a node's, and not somebody else's output. */
 static bool is_said(const char *rest)
 {
-    return strncmp(rest, RIGHT, strlen(RIGHT)) == 0 ||
-           (rest[0] == 'D' && strspn(rest + 1, "0123456789") == 3 && strncmp(rest + 4, ": ", 2) == 0);
+    return strncmp(rest, DOCTOR_RIGHT, strlen(DOCTOR_RIGHT)) == 0 || after_id(rest);
 }
 
 static struct group *find_group(struct reading *reading, const char *text)
@@ -105,6 +132,16 @@ static void add_node(struct reading *reading, const char *name, const char *text
     reading->failed = reading->failed || !kept;
 }
 
+/* Whether one of the lines of the node is a finding (`findings`), or there is one at all. */
+static bool has_line(const struct reading *reading, const char *name, bool findings)
+{
+    for (size_t i = 0; i < reading->count; i++)
+        for (size_t j = 0; (!findings || after_id(reading->groups[i].text)) && j < reading->groups[i].nodes.count; j++)
+            if (strcmp(reading->groups[i].nodes.list[j].name, name) == 0)
+                return true;
+    return false;
+}
+
 /* srun -l and pdsh put words of their own before a line. */
 static void read_line(struct reading *reading, char *line)
 {
@@ -121,23 +158,14 @@ static void read_line(struct reading *reading, char *line)
     }
     if (colon) {
         *colon = '\0';
+        reading->answers += !has_line(reading, name, false);
         add_node(reading, name, colon + 2);
-        reading->answers++;
         return;
     }
     clean = console_escape(rc_str(line), 0);
     if (clean)
         fprintf(stderr, "%s\n", clean);
     free(clean);
-}
-
-static bool has_answered(const struct reading *reading, const char *name)
-{
-    for (size_t i = 0; i < reading->count; i++)
-        for (size_t j = 0; j < reading->groups[i].nodes.count; j++)
-            if (strcmp(reading->groups[i].nodes.list[j].name, name) == 0)
-                return true;
-    return false;
 }
 
 /* Adds the nodes that have said nothing. */
@@ -148,34 +176,164 @@ static void add_silent(struct reading *reading)
 
     if (reading->nodes && rc_hostlist_count(rc_str(reading->nodes), &count))
         for (uint32_t i = 0; i < count; i++)
-            if (rc_hostlist_nth(rc_str(reading->nodes), i, name) && !has_answered(reading, name))
+            if (rc_hostlist_nth(rc_str(reading->nodes), i, name) && !has_line(reading, name, false))
                 add_node(reading, name, "D112: no line of rollcall doctor --here has come");
 }
 
-/* What a group says becomes a finding, or what was looked at. */
-static void report_group(struct findings *findings, const struct group *group)
+/* A group whose text begins with an id. One that this release does not know is a newer release's. */
+static void report_finding(struct findings *findings, const struct group *group)
 {
-    static const char same[] = RIGHT PACKAGE_VERSION ", plugin " PACKAGE_VERSION " for ";
-    static const char unread[] = RIGHT PACKAGE_VERSION ", plugin (not known) for Slurm (not known), ";
-    struct rc_str text = rc_str(group->text);
-    const char *fact = rc_str_starts(text, same) ? "right" : NULL;
     char *names = cli_exclude_list(&group->nodes);
-    size_t count = group->nodes.count;
-    char id[5];
+    const char *what = after_id(group->text);
+    struct rc_str rest;
+    struct rc_str id = rc_str_split(rc_str(group->text), ':', &rest);
+    enum finding_id finding;
+    enum rc_message_id message;
+    char name[8];
+    char *text;
 
-    snprintf(id, sizeof(id), "%s", group->text);
-    /* named without a folder: Slurm looks in its PluginDir (src/common/spank.c), where the node has not */
-    if (rc_str_starts(text, unread) && text.p[strlen(unread)] != '/')
-        fact = "unknown";
-    if (fact)
-        doctor_findings_add_fact(findings, fact, "%zu node%s: %s", count, count == 1 ? "" : "s", group->text);
-    else if (names && cli_catalogue_find_finding(id) < FINDING_COUNT)
-        doctor_findings_add(findings, cli_catalogue_find_finding(id), NULL, 0, NULL, "%s: %s", names, group->text + 6);
-    else if (names)
-        doctor_findings_add(findings, FINDING_D111, NULL, 0, NULL, "%s: %s; here is rollcall " PACKAGE_VERSION, names,
-                            group->text);
-    findings->failed = findings->failed || !names;
+    snprintf(name, sizeof(name), "%.*s", (int)id.n, id.p);
+    finding = cli_catalogue_find_finding(name);
+    if (!names || asprintf(&text, "%s: %s", names, what) < 0)
+        text = NULL;
+    if (text && rc_message_named(id, &message))
+        doctor_findings_add_message(findings, message, text);
+    else if (text)
+        doctor_findings_add(findings, finding < FINDING_COUNT ? finding : FINDING_D111, NULL, 0, NULL, "%s", text);
+    findings->failed = findings->failed || !text;
+    free(text);
     free(names);
+}
+
+/* A part of a record; absent where it has none. The words are the last one. */
+static struct rc_str find_part(const char *record, const char *title)
+{
+    const char *start = strstr(record, title);
+    const char *end = start && strcmp(title, DOCTOR_FILES) == 0 ? strstr(start, DOCTOR_WORDS) : NULL;
+
+    if (!start)
+        return RC_ABSENT;
+    start += strlen(title);
+    return (struct rc_str){ start, end ? (size_t)(end - start) : strlen(start) };
+}
+
+/* Whether the list has this NAME=SUM. */
+static bool has_file(struct rc_str list, struct rc_str file)
+{
+    while (list.p)
+        if (rc_str_eq(rc_str_split(list, ' ', &list), file))
+            return true;
+    return false;
+}
+
+/* The files of a record that are others in `ours`; "" for none. */
+static const char *list_others(struct rc_str theirs, struct rc_str ours, struct rc_arena *arena)
+{
+    const char *list = rc_copy(arena, RC_STR(""));
+    const char *between = "";
+
+    while (theirs.p && ours.p) {
+        struct rc_str file = rc_str_split(theirs, ' ', &theirs);
+        struct rc_str sum;
+        struct rc_str name = rc_str_split(file, '=', &sum);
+
+        if (has_file(ours, file))
+            continue;
+        rc_join(arena);
+        rc_format(arena, "%s%pS%s", between, &name, rc_str_is(sum, DOCTOR_MISSING) ? " (missing)" : "");
+        between = ", ";
+    }
+    return list;
+}
+
+/* Adds to all nodes of a group that they have this finding. */
+static void blame(struct reading *reading, size_t group, const char *text)
+{
+    for (size_t i = 0; i < reading->groups[group].nodes.count; i++)
+        add_node(reading, reading->groups[group].nodes.list[i].name, text);
+}
+
+/* What the nodes of a group differ in from a record of this release. */
+static void compare(struct reading *reading, size_t group, const char *record, const char *whose)
+{
+    static char text[4 * DOCTOR_RECORD];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const char *other = reading->groups[group].text;
+    struct rc_str theirs = find_part(other, DOCTOR_WORDS);
+    struct rc_str ours = find_part(record, DOCTOR_WORDS);
+    const char *files = list_others(find_part(other, DOCTOR_FILES), find_part(record, DOCTOR_FILES), &arena);
+
+    if (*files)
+        blame(reading, group, rc_format(&arena, "D117: not the files of %s: %s", whose, files));
+    if (theirs.p && ours.p && !rc_str_eq(theirs, ours))
+        blame(reading, group,
+              rc_format(&arena, "D116: the line has %s%pS; that of %s has %s%pS", theirs.n ? "" : "no words", &theirs,
+                        whose, ours.n ? "" : "no words", &ours));
+}
+
+/* The release in a record. */
+static struct rc_str release_of(const char *text)
+{
+    const char *end = strstr(text, DOCTOR_FILES);
+
+    return (struct rc_str){ text, end ? (size_t)(end - text) : strlen(text) };
+}
+
+/* "right" for a record of this release, "unknown" for one whose line names the plugin without a folder: Slurm looks in
+ * its PluginDir (src/common/spank.c), where the node has not. NULL for another release. */
+static const char *judge_record(const char *record)
+{
+    static const char same[] = DOCTOR_RIGHT PACKAGE_VERSION ", plugin " PACKAGE_VERSION " for ";
+    static const char unread[] = DOCTOR_RIGHT PACKAGE_VERSION ", plugin (not known) for Slurm (not known), ";
+    struct rc_str text = rc_str(record);
+
+    if (rc_str_starts(text, unread) && text.p[strlen(unread)] != '/')
+        return "unknown";
+    return rc_str_starts(text, same) ? "right" : NULL;
+}
+
+/* Compares the records with this host's or, if it has none, with the one that most nodes have. */
+static void compare_all(struct reading *reading)
+{
+    static char own[DOCTOR_RECORD];
+    static struct doctor_plugin plugin;
+    struct findings here = { .count = 0 }; /* of rollcall doctor without --nodes */
+    size_t groups = reading->count;
+    const char *record = own;
+    size_t most = 0;
+
+    look_here(&plugin, &here, own);
+    doctor_findings_free(&here);
+    for (size_t i = 0; i < groups && !*own; i++) {
+        if (!judge_record(reading->groups[i].text) || reading->groups[i].nodes.count <= most)
+            continue;
+        record = reading->groups[i].text;
+        most = reading->groups[i].nodes.count;
+    }
+    for (size_t i = 0; i < groups; i++) {
+        struct rc_str release = release_of(reading->groups[i].text);
+        char text[DOCTOR_RECORD];
+
+        if (judge_record(reading->groups[i].text)) {
+            compare(reading, i, record, *own ? "this host" : "most nodes");
+        } else if (!after_id(reading->groups[i].text)) {
+            snprintf(text, sizeof(text), "D111: %.*s; here is rollcall " PACKAGE_VERSION, (int)release.n, release.p);
+            blame(reading, i, text);
+        }
+    }
+}
+
+/* Counts the nodes of a record that have no finding. */
+static void report_right(struct findings *findings, const struct reading *reading, const struct group *group)
+{
+    struct rc_str release = release_of(group->text);
+    size_t count = 0;
+
+    for (size_t i = 0; i < group->nodes.count; i++)
+        count += !has_line(reading, group->nodes.list[i].name, true);
+    if (count)
+        doctor_findings_add_fact(findings, judge_record(group->text), "%zu node%s: %.*s", count, count == 1 ? "" : "s",
+                                 (int)release.n, release.p);
 }
 
 int doctor_read_nodes(struct findings *findings)
@@ -192,12 +350,18 @@ int doctor_read_nodes(struct findings *findings)
     add_silent(&reading);
     if (reading.count)
         doctor_findings_add_fact(findings, "nodes", "%zu have answered", reading.answers);
+    compare_all(&reading);
     for (size_t i = 0; i < reading.count; i++) {
-        report_group(findings, &reading.groups[i]);
+        if (after_id(reading.groups[i].text))
+            report_finding(findings, &reading.groups[i]);
+        else
+            report_right(findings, &reading, &reading.groups[i]);
+    }
+    findings->failed = findings->failed || reading.failed;
+    for (size_t i = 0; i < reading.count; i++) {
         rc_blame_free(&reading.groups[i].nodes);
         free(reading.groups[i].text);
     }
-    findings->failed = findings->failed || reading.failed;
     free(reading.groups);
     free(reading.nodes);
     if (reading.count || reading.failed)

@@ -2,19 +2,26 @@
 #define _GNU_SOURCE /* getdelim */
 #include "config.h"
 
+#include <errno.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/message.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "doctor.h"
+#include "resolve/options.h"
 #include "system/node.h"
+#include "system/program.h"
+
+extern char **environ;
 
 bool doctor_text_in_file(const char *path, const char *text, char *rest, size_t size)
 {
@@ -35,7 +42,7 @@ bool doctor_text_in_file(const char *path, const char *text, char *rest, size_t 
 
 enum { DEEPEST = 4, LINE = 4096 };
 
-static bool read_conf(const char *path, unsigned depth, struct doctor_plugin *found);
+static void read_conf(const char *path, unsigned depth, struct doctor_plugin *found);
 
 /* The next word of a line. */
 static char *next_word(char **rest)
@@ -49,49 +56,51 @@ static char *next_word(char **rest)
     return start;
 }
 
-/* The words after the plugin. The text of off= is the rest of the line, as in spank/options.c. */
-static void read_arguments(char *rest, struct doctor_plugin *found)
+/* The first line that names the plugin, and where the second one is. */
+static void take_line(struct doctor_plugin *found, const char *conf, unsigned number, const char *path, char *rest)
 {
-    bool has_text = false;
+    size_t n = 0;
 
-    for (const char *word; !has_text && *(word = next_word(&rest));) {
-        has_text = rc_str_starts(rc_str(word), "off=");
-        if (has_text || rc_str_is(rc_str(word), "off"))
-            snprintf(found->off, sizeof(found->off), "%s%s%s", word, has_text && *rest ? " " : "",
-                     has_text ? rest : "");
+    if (found->path[0]) {
+        if (!found->twin[0] && (*path != '/' || access(path, F_OK) == 0))
+            snprintf(found->twin, sizeof(found->twin), "%s:%u", conf, number);
+        return;
     }
+    snprintf(found->conf, sizeof(found->conf), "%s", conf);
+    snprintf(found->path, sizeof(found->path), "%s", path);
+    found->line = number;
+    /* as Slurm parts them */
+    for (const char *word; *(word = next_word(&rest)) && n < sizeof(found->words);)
+        n += (size_t)snprintf(found->words + n, sizeof(found->words) - n, "%s%s", n ? " " : "", word);
 }
 
 /* Reads the files of an include. A relative pattern is relative to the including file's folder. */
-static bool read_included(const char *from, const char *pattern, unsigned depth, struct doctor_plugin *found)
+static void read_included(const char *from, const char *pattern, unsigned depth, struct doctor_plugin *found)
 {
     char whole[PATH_MAX];
     const char *slash = strrchr(from, '/');
-    bool done = false;
     glob_t files;
     int n;
 
     n = *pattern == '/' || !slash ? snprintf(whole, sizeof(whole), "%s", pattern)
                                   : snprintf(whole, sizeof(whole), "%.*s/%s", (int)(slash - from), from, pattern);
     if (n < 0 || (size_t)n >= sizeof(whole) || glob(whole, 0, NULL, &files) != 0)
-        return false;
-    for (size_t i = 0; i < files.gl_pathc && !done; i++)
-        done = read_conf(files.gl_pathv[i], depth + 1, found);
+        return;
+    for (size_t i = 0; i < files.gl_pathc; i++)
+        read_conf(files.gl_pathv[i], depth + 1, found);
     globfree(&files);
-    return done;
 }
 
-static bool read_conf(const char *path, unsigned depth, struct doctor_plugin *found)
+static void read_conf(const char *path, unsigned depth, struct doctor_plugin *found)
 {
     FILE *file = depth < DEEPEST ? fopen(path, "re") : NULL;
     char text[LINE];
-    bool done = false;
 
     if (!file)
-        return false;
+        return;
     if (depth == 0)
         snprintf(found->conf, sizeof(found->conf), "%s", path);
-    for (unsigned number = 1; !done && fgets(text, sizeof(text), file); number++) {
+    for (unsigned number = 1; fgets(text, sizeof(text), file); number++) {
         char *rest = text;
         const char *first;
         const char *second;
@@ -99,19 +108,13 @@ static bool read_conf(const char *path, unsigned depth, struct doctor_plugin *fo
         text[strcspn(text, "#\r\n")] = '\0';
         first = next_word(&rest);
         second = next_word(&rest);
-        if (strcmp(first, "include") == 0) {
-            done = read_included(path, second, depth, found);
-        } else if (rc_str_which(rc_str(first), "optional|required") &&
-                   strstr(rc_str_base_name(rc_str(second)).p, "rollcall")) {
-            snprintf(found->conf, sizeof(found->conf), "%s", path);
-            snprintf(found->path, sizeof(found->path), "%s", second);
-            found->line = number;
-            read_arguments(rest, found);
-            done = true;
-        }
+        if (strcmp(first, "include") == 0)
+            read_included(path, second, depth, found);
+        else if (rc_str_which(rc_str(first), "optional|required") &&
+                 strstr(rc_str_base_name(rc_str(second)).p, "rollcall"))
+            take_line(found, path, number, second, rest);
     }
     fclose(file);
-    return done;
 }
 
 /* Reads PlugStackConfig of slurm.conf, in which blanks may be around the =. */
@@ -132,6 +135,7 @@ static bool read_configured_path(const char *conf, char path[PATH_MAX])
     return found;
 }
 
+/* Return whether there is a plugstack.conf. */
 static bool read_conf_beside(const char *conf, struct doctor_plugin *found)
 {
     char path[PATH_MAX];
@@ -140,7 +144,8 @@ static bool read_conf_beside(const char *conf, struct doctor_plugin *found)
     if (!read_configured_path(conf, path) &&
         (!slash || snprintf(path, sizeof(path), "%.*s/plugstack.conf", (int)(slash - conf), conf) >= (int)sizeof(path)))
         return false;
-    return read_conf(path, 0, found);
+    read_conf(path, 0, found);
+    return found->conf[0];
 }
 
 /* PlugStackConfig of slurm.conf, else beside it. slurm.conf is SLURM_CONF, else in the usual places. */
@@ -170,21 +175,22 @@ void doctor_plugin_find(struct doctor_plugin *found)
         (void)sscanf(text, "%15[0-9.]" RC_PLUGIN_OF_ROLLCALL "%23s", found->series, found->version);
 }
 
-/* A build without hwloc has no rollcall-map. */
-static bool lacks_program(const struct doctor_plugin *plugin, const char *name, bool is_needed, struct rc_arena *arena)
+/* The words as the plugin reads them. */
+static struct rc_site read_words(const struct doctor_plugin *plugin, struct rc_messages *messages)
 {
-    char folder[PATH_MAX] = "";
-    char program[PATH_MAX + sizeof("/rollcall-exchange")];
-    bool is_there;
+    char where[sizeof(plugin->conf) + 16];
 
-    if (!rc_beside(rc_str(plugin->path), ROLLCALL_LIBEXEC_FROM_PLUGIN, folder, sizeof(folder)).p)
-        return false;
-    snprintf(program, sizeof(program), "%s%s", folder, name);
-    is_there = access(program, F_OK) == 0;
-    if (is_there ? access(program, X_OK) == 0 : !is_needed)
-        return false;
-    rc_format(arena, "%s, which the plugin starts, %s", program, is_there ? "cannot be run" : "is not there");
-    return true;
+    snprintf(where, sizeof(where), "%s:%u", plugin->conf, plugin->line);
+    return rc_site_read(rc_str(plugin->words), where, messages);
+}
+
+bool doctor_plugin_is_off(const struct doctor_plugin *plugin)
+{
+    char text[DOCTOR_PLUGIN_TEXT];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_messages unsaid = { .arena = &arena };
+
+    return read_words(plugin, &unsaid).off.p;
 }
 
 enum finding_id doctor_plugin_judge(const struct doctor_plugin *plugin, const char *series,
@@ -197,24 +203,141 @@ enum finding_id doctor_plugin_judge(const struct doctor_plugin *plugin, const ch
                   plugin->conf);
         return FINDING_D109;
     }
-    if (plugin->path[0] == '/' && access(plugin->path, F_OK) < 0) {
-        rc_format(&arena, "%s is not there", plugin->path);
+    if (plugin->path[0] == '/' && access(plugin->path, R_OK) < 0) {
+        rc_format(&arena, errno == ENOENT ? "%s is not there" : "%s cannot be read: %s", plugin->path, strerror(errno));
         return FINDING_D104;
     }
     if (plugin->series[0] && series[0] && strcmp(plugin->series, series) != 0) {
         rc_format(&arena, "%s was built for Slurm %s, and Slurm is %s", plugin->path, plugin->series, series);
         return FINDING_D103;
     }
-    if (lacks_program(plugin, "/rollcall-exchange", true, &arena) ||
-        lacks_program(plugin, "/rollcall-map", false, &arena))
-        return FINDING_D110;
-    if (plugin->off[0]) {
-        rc_format(&arena, "%s says %s", plugin->conf, plugin->off);
-        return FINDING_D113;
-    }
     rc_format(&arena, "%s for Slurm %s, %s", plugin->version[0] ? plugin->version : "(not known)",
               plugin->series[0] ? plugin->series : "(not known)", plugin->path);
     return FINDING_COUNT;
+}
+
+/* What comes with the plugin, by its place from the plugin's folder. */
+static const struct part {
+    const char *folder;
+    const char *name;
+    enum { IS_READ, IS_RUN, IS_NEEDED } use; /* IS_RUN: some builds are without it */
+} parts[] = {
+    { ROLLCALL_LIBEXEC_FROM_PLUGIN, "rollcall-exchange", IS_NEEDED },
+    { ROLLCALL_LIBEXEC_FROM_PLUGIN, "rollcall-map", IS_RUN },
+    { ROLLCALL_LIBEXEC_FROM_PLUGIN, "rollcall-pmix", IS_RUN },
+    { ROLLCALL_PRELOAD_FROM_PLUGIN, "librollcall-preload.so", IS_READ },
+    { ROLLCALL_PRELOAD_FROM_PLUGIN, "librollcall-pins.so", IS_READ },
+    { ROLLCALL_PRELOAD_FROM_PLUGIN, "librollcall-lookup.so", IS_READ },
+    { ROLLCALL_WATCH_FROM_PLUGIN, "rollcall_watch.py", IS_READ },
+    { ROLLCALL_WATCH_FROM_PLUGIN, "rollcall_watch_report.py", IS_READ },
+};
+
+enum { PARTS = sizeof(parts) / sizeof(*parts), RUN_MS = 5000, OUTPUT = 4096, BLOCK = 65536, SUM = 17 };
+
+/* False for a plugin that its line names without a folder. */
+static bool find_part(const struct doctor_plugin *plugin, const struct part *part, char path[2 * PATH_MAX])
+{
+    char folder[PATH_MAX];
+
+    if (*plugin->path != '/' || !rc_beside(rc_str(plugin->path), part->folder, folder, sizeof(folder)).p)
+        return false;
+    snprintf(path, 2 * PATH_MAX, "%s/%s", folder, part->name);
+    return true;
+}
+
+/* Starts the program with an option that makes it end at once. Returns why it cannot, or NULL. */
+static const char *try_program(const char *path, struct rc_arena *arena)
+{
+    const struct rc_program program = {
+        .kind = RC_PROGRAM_OWN,
+        .path = path,
+        .argument = "--help",
+        .env = (const char *const *)environ,
+        .milliseconds = RUN_MS,
+    };
+    char output[OUTPUT];
+    struct stat file;
+    int status;
+    ssize_t n = rc_program_run(&program, output, sizeof(output), &status);
+
+    if (n == -ETIMEDOUT)
+        return "does not end";
+    if (n < 0 && n != -EMSGSIZE)
+        return stat(path, &file) == 0 ? rc_format(arena, "cannot be run: %s (mode 0%u%u%u)", strerror((int)-n),
+                                                  file.st_mode >> 6 & 7, file.st_mode >> 3 & 7, file.st_mode & 7)
+               : errno == ENOENT      ? "is not there"
+                                      : rc_format(arena, "cannot be reached: %s", strerror(errno));
+    if (WIFSIGNALED(status))
+        return rc_format(arena, "is ended by signal %u", (uint32_t)WTERMSIG(status));
+    return rc_program_not_loaded(n, status) ? "lacks a library (see ldd)" : NULL;
+}
+
+void doctor_plugin_check(const struct doctor_plugin *plugin, struct findings *findings)
+{
+    char text[DOCTOR_PLUGIN_TEXT];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_messages wrong = { .arena = &arena };
+    struct rc_str off = read_words(plugin, &wrong).off;
+    char path[2 * PATH_MAX];
+
+    for (unsigned i = 0; i < PARTS; i++) {
+        bool is_tried = find_part(plugin, &parts[i], path) &&
+                        parts[i].use >= (access(path, F_OK) == 0 ? IS_RUN : IS_NEEDED);
+        const char *why = is_tried ? try_program(path, &arena) : NULL;
+
+        if (why)
+            doctor_findings_add(findings, FINDING_D110, plugin->conf, plugin->line, NULL,
+                                "%s, which the plugin starts, %s", path, why);
+    }
+    for (unsigned i = 0; i < wrong.count; i++)
+        doctor_findings_add_message(findings, wrong.list[i].id, wrong.list[i].text);
+    if (off.p)
+        doctor_findings_add(findings, FINDING_D113, plugin->conf, plugin->line, NULL, "%s says off%s%.*s", plugin->conf,
+                            off.n ? "=" : "", (int)off.n, off.p);
+    if (plugin->twin[0])
+        doctor_findings_add_message(findings, RC209,
+                                    rc_format(&arena,
+                                              "%s:%u and %s name the plugin; the second line does nothing; "
+                                              "remove one of them",
+                                              plugin->conf, plugin->line, plugin->twin));
+}
+
+/* The content of a file, in few characters. */
+static const char *sum_up(const char *path, char sum[SUM])
+{
+    FILE *file = fopen(path, "re");
+    static struct {
+        uint64_t before;
+        char bytes[BLOCK];
+    } block;
+    bool failed;
+
+    if (!file)
+        return errno == ENOENT ? DOCTOR_MISSING : "unreadable";
+    block.before = 0;
+    for (size_t n; (n = fread(block.bytes, 1, sizeof(block.bytes), file)) > 0;)
+        block.before = rc_hash(&block, sizeof(block.before) + n);
+    failed = ferror(file);
+    fclose(file);
+    snprintf(sum, SUM, "%016llx", (unsigned long long)block.before);
+    return failed ? "unreadable" : sum;
+}
+
+void doctor_plugin_record(const struct doctor_plugin *plugin, const char *judged, char text[DOCTOR_RECORD])
+{
+    char path[2 * PATH_MAX];
+    char sum[SUM];
+    size_t n = (size_t)snprintf(text, DOCTOR_RECORD, DOCTOR_RIGHT PACKAGE_VERSION ", plugin %s", judged);
+
+    if (*plugin->path != '/')
+        return;
+    n += (size_t)snprintf(text + n, DOCTOR_RECORD - n, DOCTOR_FILES "rollcall=%s", sum_up("/proc/self/exe", sum));
+    n += (size_t)snprintf(text + n, DOCTOR_RECORD - n, " rollcall.so=%s", sum_up(plugin->path, sum));
+    for (unsigned i = 0; i < PARTS; i++)
+        if (find_part(plugin, &parts[i], path))
+            n += (size_t)snprintf(text + n, DOCTOR_RECORD - n, " %s=%s", parts[i].name, sum_up(path, sum));
+    if (!doctor_plugin_is_off(plugin))
+        snprintf(text + n, DOCTOR_RECORD - n, DOCTOR_WORDS "%s", plugin->words);
 }
 
 void cli_print_plugin(void)
@@ -223,7 +346,6 @@ void cli_print_plugin(void)
     char text[DOCTOR_PLUGIN_TEXT];
 
     doctor_plugin_find(&plugin);
-    plugin.off[0] = '\0'; /* its release, also while it is switched off */
     (void)doctor_plugin_judge(&plugin, "", text);
     printf("plugin: %s\n", text);
 }

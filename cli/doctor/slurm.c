@@ -121,7 +121,9 @@ static void check_plugin(struct findings *findings, const struct doctor_slurm *s
     char text[DOCTOR_PLUGIN_TEXT];
     enum finding_id id = doctor_plugin_judge(plugin, slurm->series, text);
 
-    if (id == FINDING_D110 || id == FINDING_D113 || (slurm->lacks_option && (id == FINDING_D103 || id == FINDING_D104)))
+    if (id == FINDING_COUNT)
+        doctor_plugin_check(plugin, findings);
+    if (slurm->lacks_option && (id == FINDING_D103 || id == FINDING_D104))
         doctor_findings_add(findings, id, plugin->conf, plugin->line, NULL, "%s", text);
     else if (slurm->lacks_option && (plugin->path[0] || (getenv("SLURM_STEP_ID") && !getenv(RC_STAMP))))
         doctor_findings_add(findings, FINDING_D102, plugin->conf[0] ? plugin->conf : NULL, plugin->line, NULL,
@@ -157,7 +159,7 @@ void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm)
     doctor_findings_add_fact(findings, "Slurm", "%s, %s, --mpi:%s", slurm->series,
                              slurm->lacks_option ? "without --ddp (srun -K rollcall exec -- COMMAND)" : "with --ddp",
                              slurm->types[0] ? slurm->types : " not known");
-    slurm->lacks_option = slurm->lacks_option || plugin.off[0];
+    slurm->lacks_option = slurm->lacks_option || doctor_plugin_is_off(&plugin);
 }
 
 void doctor_slurm_type(struct findings *findings, const struct doctor_slurm *slurm, const char *type, const char *file,

@@ -184,6 +184,7 @@ SRUN
     mkdir -p lib/slurm
     cp "$prefix/lib/slurm/rollcall.so" lib/slurm
     echo "optional $PWD/lib/slurm/rollcall.so" > etc/plugstack.conf.d/alone.conf
+    rm etc/plugstack.conf.d/rollcall.conf
     fake_srun "$series.8"
     around "D110 $PWD/etc/plugstack.conf.d/alone.conf:1" "$conf"
     mkdir -p libexec/rollcall
@@ -191,10 +192,23 @@ SRUN
     for program in exchange map; do
         chmod 644 "libexec/rollcall/rollcall-$program"
         around "D110 $PWD/etc/plugstack.conf.d/alone.conf:1" "$conf"
-        [[ $(jq -r '.findings[0].what' json) == *"rollcall-$program, which the plugin starts, cannot be run" ]]
+        [[ $(jq -r '.findings[0].what' json) == *"rollcall-$program, which the plugin starts, cannot be run: Permission denied (mode 0644)" ]]
         chmod 755 "libexec/rollcall/rollcall-$program"
     done
+    around '' "$conf"
+    rm libexec/rollcall/rollcall-{exchange,map}
+    : > libexec/rollcall/rollcall-exchange
+    chmod 755 libexec/rollcall/rollcall-exchange
+    around "D110 $PWD/etc/plugstack.conf.d/alone.conf:1" "$conf"
+    [[ $(jq -r '.findings[0].what' json) == *'rollcall-exchange, which the plugin starts, cannot be run: Exec format error (mode 0755)' ]]
+    # a second line, and the words of the first
+    echo "optional $prefix/lib/slurm/rollcall.so adr=-ib,same=stop" > etc/plugstack.conf.d/alone.conf
+    echo "optional $PWD/lib/slurm/rollcall.so" > etc/plugstack.conf.d/rollcall.conf
+    around $'RC201 -:0\nRC209 -:0' "$conf"
+    grep -q "plugstack.conf.d/alone.conf:1: 'adr=-ib' is not known" json
+    grep -q "alone.conf:1 and $PWD/etc/plugstack.conf.d/rollcall.conf:1 name the plugin" json
     rm etc/plugstack.conf.d/alone.conf
+    echo "optional $prefix/lib/slurm/rollcall.so addr=-ib" > etc/plugstack.conf.d/rollcall.conf
     fake_srun 99.11.0 --mpi
     around "D103 $PWD/etc/plugstack.conf.d/rollcall.conf:1" "$conf"
     [[ $(jq -r '.findings[0].what' json) == *"was built for Slurm $series, and Slurm is 99.11" ]]
@@ -216,19 +230,23 @@ n5: rollcall 0.0.9, plugin 0.0.9 for Slurm 24.11, /lib/rollcall.so
 n7: rollcall $release, plugin 0.0.9 for Slurm 24.11, /lib/rollcall.so
 n6: rollcall $release, plugin $release for Slurm 24.11, /lib/rollcall.so
 n8: rollcall $release, plugin (not known) for Slurm (not known), rollcall.so
+n1: RC201: /etc/slurm/plugstack.conf:3: 'adr=-ib' is not known
+n10: D999: of a later release
 LINES
     doctor --nodes --json < lines > json 2> err || status=$?
     [ "${status:-0}" -eq 3 ]
     [ "$(cat err)" = 'motd: welcome' ]
     diff -u - <(jq -r '.looked_at[] | "\(.name): \(.text)"' json) << LINES
-nodes: 8 have answered
-right: 2 nodes: rollcall $release, plugin $release for Slurm 24.11, /lib/rollcall.so
+nodes: 9 have answered
+right: 1 node: rollcall $release, plugin $release for Slurm 24.11, /lib/rollcall.so
 unknown: 1 node: rollcall $release, plugin (not known) for Slurm (not known), rollcall.so
 LINES
     diff -u - <(jq -r '.findings[] | "\(.id) \(.what)"' json) << LINES
 D109 n2,n4: /etc/slurm/plugstack.conf does not name the plugin
 D104 n3: /lib/rollcall.so is not there
+RC201 n1: /etc/slurm/plugstack.conf:3: 'adr=-ib' is not known
 D112 n9: no line of rollcall doctor --here has come
+D111 n10: of a later release
 D111 n5: rollcall 0.0.9, plugin 0.0.9 for Slurm 24.11, /lib/rollcall.so; here is rollcall $release
 D111 n7: rollcall $release, plugin 0.0.9 for Slurm 24.11, /lib/rollcall.so; here is rollcall $release
 LINES
@@ -240,6 +258,32 @@ LINES
     [[ $output == *'--nodes looks at no script' ]]
     run -2 doctor --nodes < /dev/null
     [[ $output == *'srun -N4 rollcall doctor --here | rollcall doctor --nodes' ]]
+}
+
+@test "--nodes: words and files of the nodes differ -> one finding for each difference, nodes folded" {
+    record="rollcall $(cat "$top/VERSION"), plugin $(cat "$top/VERSION") for Slurm 24.11, /lib/rollcall.so"
+    cat > lines << LINES
+n1: $record; files rollcall=1 rollcall.so=2 rollcall-map=3; words addr=-ib port=23456
+n2: $record; files rollcall=1 rollcall.so=2 rollcall-map=3; words
+n3: $record; files rollcall=1 rollcall.so=2 rollcall-map=4; words
+n4: $record; files rollcall=9 rollcall.so=2 rollcall-map=missing; words addr=-ib port=23456
+n5: $record; files rollcall=1 rollcall.so=2 rollcall-map=3
+n6: $record; files rollcall=1 rollcall.so=2 rollcall-map=3; words addr=-ib port=23456
+n7: $record; files rollcall=1 rollcall.so=2 rollcall-map=4; words addr=-ib port=23456
+n5: D113: /etc/slurm/plugstack.conf says off
+LINES
+    sed -i 's/; words$/; words /' lines
+    doctor --nodes --json < lines > json || [ $? -eq 1 ]
+    diff -u - <(jq -r '.looked_at[] | "\(.name): \(.text)"' json) << LINES
+nodes: 7 have answered
+right: 2 nodes: $record
+LINES
+    diff -u - <(jq -r '.findings[] | "\(.id) \(.what)"' json) << LINES
+D113 n5: /etc/slurm/plugstack.conf says off
+D116 n2,n3: the line has no words; that of most nodes has addr=-ib port=23456
+D117 n3,n7: not the files of most nodes: rollcall-map
+D117 n4: not the files of most nodes: rollcall, rollcall-map (missing)
+LINES
 }
 
 # As it was: the script's own Trainer is of one, its data are of a dependency's, which is of the other.

@@ -79,9 +79,9 @@ finds()
 
 # bats test_tags=series
 @test "--nodes names each node that is not as the others, and what is wrong there" {
-    local conf old release other series
+    local conf old release other series libexec=$ROLLCALL_PREFIX/libexec/rollcall
     cluster_down
-    cluster_up --nodes 7 --cpus 2
+    cluster_up --nodes 13 --cpus 2
     old=$shared/old
     release=$(cat "$tree/VERSION")
     other=$(tr 0-9 1-90 <<< "$release")
@@ -93,7 +93,12 @@ finds()
     sed "s/${release//./\\.}/$other/g" "$plugin_file" > "$old/rollcall.so"
     sed 's/plugin for Slurm [0-9.]*/plugin for Slurm 20.02/' "$plugin_file" > "$old/20.02.so"
     touch "$old/plugstack.conf"
-    chmod 755 "$old/bin/rollcall"
+    # another build of the program, and one that is cut off
+    { cat "$libexec/rollcall-map"; echo; } > "$old/map"
+    head -c 9000 "$libexec/rollcall-map" > "$old/half"
+    cp "$libexec/rollcall-exchange" "$old/closed"
+    chmod 755 "$old/bin/rollcall" "$old/map" "$old/half"
+    chmod 000 "$old/closed"
     on n2 mount --bind "$old/plugstack.conf" "$conf"
     on n3 mount --bind "$old/20.02.so" "$plugin_file"
     on n4 sh -c 'mount --bind "$1/rollcall.so" "$2" && mount --bind "$1/bin" "$3"' sh "$old" "$plugin_file" "$ROLLCALL_PREFIX/bin"
@@ -101,18 +106,36 @@ finds()
     on n6 mount --bind "$old/none" "$ROLLCALL_PREFIX/bin"
     echo "optional $plugin_file off=ranks are wrong; ask hpc" > "$old/off.conf"
     on n7 mount --bind "$old/off.conf" "$conf"
-    attempt 60 sh -c 'srun -N7 rollcall doctor --here | rollcall doctor --nodes --json'
+    echo "optional $plugin_file addr=-ib" > "$old/words.conf"
+    printf 'optional %s\n' "$plugin_file" "$plugin_file" > "$old/twice.conf"
+    echo "optional $plugin_file port=80" > "$old/slip.conf"
+    for node in n8:words n9:words n10:twice n13:slip; do
+        on "${node%:*}" mount --bind "$old/${node#*:}.conf" "$conf"
+    done
+    on n9 mount --bind "$old/map" "$libexec/rollcall-map"
+    on n11 mount --bind "$old/closed" "$libexec/rollcall-exchange"
+    on n12 mount --bind "$old/half" "$libexec/rollcall-map"
+    attempt 60 sh -c 'srun -N13 rollcall doctor --here | rollcall doctor --nodes --json'
     failed
     jq -r '.looked_at[] | "\(.name): \(.text)"' "$out" > "$BATS_TEST_TMPDIR/said"
-    jq -r '.findings[] | "\(.id) \(.what)"' "$out" | LC_ALL=C sort >> "$BATS_TEST_TMPDIR/said"
+    # a program that is cut off ends by one signal or another
+    jq -r '.findings[] | "\(.id) \(.what)"' "$out" | sed 's/signal [0-9]*$/signal N/' | LC_ALL=C sort >> "$BATS_TEST_TMPDIR/said"
     diff -u - "$BATS_TEST_TMPDIR/said" << LINES
-nodes: 6 have answered
+nodes: 12 have answered
 right: 1 node: rollcall $release, plugin $release for Slurm $series, $plugin_file
 D103 n3: $plugin_file was built for Slurm 20.02, and Slurm is $series
 D109 n2: $conf does not name the plugin
-D110 n5: $ROLLCALL_PREFIX/libexec/rollcall/rollcall-exchange, which the plugin starts, is not there
+D110 n11: $libexec/rollcall-exchange, which the plugin starts, cannot be run: Permission denied (mode 0000)
+D110 n12: $libexec/rollcall-map, which the plugin starts, is ended by signal N
+D110 n5: $libexec/rollcall-exchange, which the plugin starts, is not there
 D111 n4: rollcall $other, plugin $other for Slurm $series, $plugin_file; here is rollcall $release
 D112 n6: no line of rollcall doctor --here has come
 D113 n7: $conf says off=ranks are wrong; ask hpc
+D116 n13: the line has port=80; that of this host has no words
+D116 n8,n9: the line has addr=-ib; that of this host has no words
+D117 n5: not the files of this host: rollcall-exchange (missing), rollcall-map (missing), rollcall-pmix (missing)
+D117 n9,n12: not the files of this host: rollcall-map
+RC202 n13: $conf:1: port='80' is no port; use a number from 1024 to 65535 (port=23456) or a range (port=23000-23999)
+RC209 n10: $conf:1 and $conf:2 name the plugin; the second line does nothing; remove one of them
 LINES
 }

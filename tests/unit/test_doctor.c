@@ -71,12 +71,15 @@ UNIT_TEST(test_order, "errors first, then by file and line; what is of no file s
 
 static const struct {
     struct rc_str input; /* after the plugin's path */
-    const char *off;
+    const char *words;
+    bool off;
     const char *why;
 } arguments[] = {
-    { TEXT("port=9000-9999 # off"), "", "a comment" },
-    { TEXT("log=json off addr=-ib"), "off", "the word alone" },
-    { TEXT("off=ranks are  wrong; ask addr=-ib#x"), "off=ranks are  wrong; ask addr=-ib", "a text" },
+    { TEXT(""), "", false, "no word" },
+    { TEXT("port=9000-9999 # off"), "port=9000-9999", false, "a comment" },
+    { TEXT(" log=json\t off  addr=-ib "), "log=json off addr=-ib", true, "the word alone" },
+    { TEXT("off=ranks are  wrong; ask addr=-ib#x"), "off=ranks are wrong; ask addr=-ib", true, "a text" },
+    { TEXT("offf"), "offf", false, "a wrong word" },
 };
 
 UNIT_ROWS(test_off, "the plugin's line is read:", arguments)
@@ -105,5 +108,6 @@ UNIT_ROWS(test_off, "the plugin's line is read:", arguments)
     unlink(plugstack);
     rmdir(folder);
     assert_int_equal(found.line, 2);
-    assert_string_equal(found.off, row->off);
+    assert_string_equal(found.words, row->words);
+    assert_int_equal(doctor_plugin_is_off(&found), row->off);
 }
