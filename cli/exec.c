@@ -38,7 +38,7 @@ static const char *ask_map(const struct rc_binder *binder, const struct rc_bindi
 
     /* a missing program is reported when it is to be started */
     (void)cli_own_program("rollcall-map", path);
-    return rc_binding_ask(path, binding, binder->tasks, binder->gpus, answer, pins, binder->arena);
+    return rc_binding_ask(path, binding, binder->tasks, binder->gpus, answer, pins, binder->broken, binder->arena);
 }
 
 /* For a resolved task: binds this process, or plans the cores of its workers. Never fails: a task
@@ -48,6 +48,8 @@ static void cli_bind_task(struct rc_context *context, struct rc_result *result)
     char text[8192];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     const char *starved = rc_binding_starved(result, &arena);
+    bool broken = false;
+    char name[RC_NODE_NAME_SIZE];
     const struct rc_binder binder = {
         .tasks = result->mode == RC_MODE_WORKER ? result->identity.field[RC_LOCAL_WORLD_SIZE]
                                                 : rc_pinning_workers(context, result),
@@ -55,6 +57,7 @@ static void cli_bind_task(struct rc_context *context, struct rc_result *result)
         .gpus = find_gpus(result, &arena),
         .relative = ROLLCALL_PRELOAD_FROM_BIN,
         .arena = &arena,
+        .broken = &broken,
         .ask = ask_map,
     };
     const struct rc_bound bound = { .by = RC_BOUND_UNKNOWN };
@@ -66,8 +69,10 @@ static void cli_bind_task(struct rc_context *context, struct rc_result *result)
     if (rc_binding_is_wanted(context, result)) {
         why = rc_binding_run(&binder, context, result);
         is_bound = !why;
-        if (why && context->options.bind != RC_BIND_OFF)
-            rc_pins_excuse(context->options.bind, false, why, &result->messages);
+        /* the other tasks of the node have the same */
+        if (why && context->options.bind != RC_BIND_OFF && (!broken || result->facts.field[RC_LOCAL_RANK].value == 0))
+            rc_pins_excuse(context->options.bind, rc_binding_broken_on(broken, result, name), false, why,
+                           &result->messages);
     }
     why = is_bound ? NULL : rc_binding_short(result, &bound, &arena);
     if (why)

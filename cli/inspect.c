@@ -9,6 +9,7 @@
 #include "effects/binding.h"
 #include "effects/lookup.h"
 #include "resolve/options.h"
+#include "resolve/pins.h"
 #include "system/gpufiles.h"
 #include "system/node.h"
 #include "system/program.h"
@@ -61,6 +62,22 @@ void cli_say_crowded(const struct rc_context *context, struct rc_result *result)
         rc_say(&result->messages, RC916, "%s", why);
 }
 
+/* The node's tasks have the same. */
+static void say_map(const struct rc_context *context, struct rc_result *result)
+{
+    char text[2048];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    char path[PATH_MAX] = "";
+    char name[RC_NODE_NAME_SIZE];
+    const char *why = NULL;
+
+    (void)cli_own_program("rollcall-map", path);
+    if (result->facts.field[RC_LOCAL_RANK].value == 0)
+        why = rc_binding_try(path, context, result, &arena);
+    if (why)
+        rc_pins_excuse(context->options.bind, rc_binding_broken_on(true, result, name), false, why, &result->messages);
+}
+
 static void resolve_process(struct inspection *inspection, const char *const *argv, const struct rc_options *options)
 {
     struct rc_context *context = &inspection->context;
@@ -83,6 +100,7 @@ static void resolve_process(struct inspection *inspection, const char *const *ar
             cli_meet_try(context, &inspection->result);
         cli_say_crowded(context, &inspection->result);
         cli_say_interfaces(&inspection->result);
+        say_map(context, &inspection->result);
     } else {
         context->here = &inspection->input.here;
         rc_resolve(context, &inspection->result);

@@ -17,6 +17,7 @@ enum { PATIENCE_MS = 9000, GPUS_SIZE = 4096 };
 struct binding_memory {
     struct rc_once asked;
     atomic_int warned;
+    bool broken;                             /* rollcall-map is there, and fails */
     char why[256];                           /* there is no answer; "": there is one */
     atomic_uchar claimed[RC_PINS_TASKS_MAX]; /* pins that tasks have taken */
     char answer[RC_BINDING_ANSWER];
@@ -67,7 +68,7 @@ static const char *ask_map(const struct rc_binder *binder, const struct rc_bindi
 
         rc_spank_outside_enter();
         failed = rc_binding_ask(rc_spank_program("rollcall-map"), binding, binder->tasks, binder->gpus, shared->answer,
-                                pins, &why);
+                                pins, &shared->broken, &why);
         rc_spank_outside_leave();
         if (failed && failed != shared->why)
             rc_format(&why, "%s", failed);
@@ -75,6 +76,7 @@ static const char *ask_map(const struct rc_binder *binder, const struct rc_bindi
     } else if (!rc_once_wait(&shared->asked, PATIENCE_MS)) {
         return "the node's first task has not asked rollcall-map in time";
     }
+    *binder->broken = shared->broken;
     if (shared->why[0])
         return shared->why;
     return rc_pins_read(rc_str(shared->answer), pins) && pins->count == binder->tasks
@@ -124,11 +126,14 @@ bool rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_messages said = { .arena = &arena };
     enum rc_bind wish = context->options.bind;
+    bool broken = false;
+    char name[RC_NODE_NAME_SIZE];
     struct rc_binder binder = {
         .local = RC_UNKNOWN,
         .gpu = RC_UNKNOWN,
         .relative = ROLLCALL_PRELOAD_FROM_PLUGIN,
         .arena = &arena,
+        .broken = &broken,
         .ask = ask_map,
         .take = take_pin,
     };
@@ -140,11 +145,11 @@ bool rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *
         why = rc_binding_run(&binder, context, result);
     if (!why || wish == RC_BIND_OFF)
         return !why;
-    if (rc_bind_is_auto(wish)) {
-        rc_pins_excuse(wish, false, why, &result->messages);
+    if (rc_bind_is_auto(wish) && !broken) {
+        rc_pins_excuse(wish, NULL, false, why, &result->messages);
     } else if (!shared || atomic_exchange(&shared->warned, 1) == 0) {
         /* said at once and on each node: the reason may be this node's alone */
-        rc_pins_excuse(wish, false, why, &said);
+        rc_pins_excuse(wish, rc_binding_broken_on(broken, result, name), false, why, &said);
         for (unsigned i = 0; i < said.count; i++)
             rc_spank_say_alike(&result->env, said.list[i].id, said.list[i].text);
     }

@@ -227,7 +227,7 @@ const char *rc_binding_gpus(struct rc_str list, uint32_t each, struct rc_arena *
 }
 
 const char *rc_binding_ask(const char *path, const struct rc_binding *binding, uint32_t tasks, const char *gpus,
-                           char *answer, struct rc_pins *pins, struct rc_arena *arena)
+                           char *answer, struct rc_pins *pins, bool *broken, struct rc_arena *arena)
 {
     static const char *const nothing[] = { NULL };
     char text[REQUEST_SIZE];
@@ -254,12 +254,14 @@ const char *rc_binding_ask(const char *path, const struct rc_binding *binding, u
     n = rc_program_run(&program, answer, RC_BINDING_ANSWER, &status);
     if (n == -ENOENT)
         return "rollcall-map is not there (a build without hwloc)";
+    *broken = true;
     if (n < 0)
         return rc_format(arena, "rollcall-map cannot be asked: %s", strerror((int)-n));
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return "rollcall-map fails; rollcall map says why";
     if (!rc_pins_read((struct rc_str){ answer, (size_t)n }, pins) || pins->count != tasks)
         return "rollcall-map answers something else (of another release?)";
+    *broken = false;
     return NULL;
 }
 
@@ -332,6 +334,28 @@ bool rc_binding_is_wanted(const struct rc_context *context, const struct rc_resu
            (result->mode == RC_MODE_WORKER || result->mode == RC_MODE_LAUNCHER);
 }
 
+const char *rc_binding_broken_on(bool broken, const struct rc_result *result, char name[RC_NODE_NAME_SIZE])
+{
+    struct rc_str node = rc_env_get(&result->env, "SLURMD_NODENAME");
+
+    return !broken ? NULL : node.n ? node.p : rc_node_name(name);
+}
+
+const char *rc_binding_try(const char *path, const struct rc_context *context, const struct rc_result *result,
+                           struct rc_arena *arena)
+{
+    static char answer[RC_BINDING_ANSWER];
+    struct rc_binding binding;
+    struct rc_pins pins;
+    bool broken = false;
+    const char *why = NULL;
+
+    if (rc_binding_is_wanted(context, result) && rc_binding_learn(&context->options, &result->env, &binding) &&
+        !rc_binding_refuse(&binding, 1))
+        why = rc_binding_ask(path, &binding, 1, NULL, answer, &pins, &broken, arena);
+    return broken ? why : NULL;
+}
+
 const char *rc_binding_run(const struct rc_binder *binder, struct rc_context *context, struct rc_result *result)
 {
     struct rc_binder asked = *binder;
@@ -353,6 +377,8 @@ const char *rc_binding_run(const struct rc_binder *binder, struct rc_context *co
     if (why && binder->tasks == 0)
         asked.tasks = 1;
     failed = binder->ask(&asked, &binding, &pins);
+    if (failed && why)
+        *binder->broken = false;
     if (failed)
         return why ? why : failed;
     if (!why)

@@ -12,6 +12,7 @@
 #include "resolve/options.h"
 #include "resolve/pins.h"
 #include "resolve/resolve.h"
+#include "system/node.h"
 
 enum { RC_BINDING_ANSWER = 65536 };
 
@@ -62,10 +63,18 @@ const char *rc_binding_crowded(const struct rc_context *context, const struct rc
 /* The GPU of each local rank, as a list: every `each`-th entry of `list`. In the arena. */
 const char *rc_binding_gpus(struct rc_str list, uint32_t each, struct rc_arena *arena);
 
-/* Asks the rollcall-map at `path`; *pins is a slice of the answer, RC_BINDING_ANSWER
- * bytes. gpus may be NULL. NULL, or why there is none: static, or in the arena. */
+/* Ask the rollcall-map at `path`; *pins is a slice of the answer, RC_BINDING_ANSWER bytes. gpus may be NULL. Return
+ * NULL, or why there is no answer: static, or in the arena. Set *broken if the program is there and fails. */
 const char *rc_binding_ask(const char *path, const struct rc_binding *binding, uint32_t tasks, const char *gpus,
-                           char *answer, struct rc_pins *pins, struct rc_arena *arena);
+                           char *answer, struct rc_pins *pins, bool *broken, struct rc_arena *arena);
+
+/* Return the name of this node for a message about a program that fails (`broken`); else NULL. */
+const char *rc_binding_broken_on(bool broken, const struct rc_result *result, char name[RC_NODE_NAME_SIZE]);
+
+/* Return why the rollcall-map at `path` fails, if this node's tasks are to be bound and are not; else NULL. The text is
+ * static, or in the arena. */
+const char *rc_binding_try(const char *path, const struct rc_context *context, const struct rc_result *result,
+                           struct rc_arena *arena);
 
 /* Returns why these pins are not to be used, or NULL. */
 const char *rc_binding_reject(const struct rc_binding *binding, const struct rc_pins *pins);
@@ -82,6 +91,7 @@ struct rc_binder {
     const char *gpus;     /* the GPUs that rollcall-map is asked about, the same in all tasks; NULL: none */
     const char *relative; /* from the folder of this code to that of the library that binds workers */
     struct rc_arena *arena;
+    bool *broken; /* set by `ask`: true if the reason of rc_binding_run is a rollcall-map that fails */
     /* As rc_binding_ask. */
     const char *(*ask)(const struct rc_binder *binder, const struct rc_binding *binding, struct rc_pins *pins);
     /* Chooses the pin of this task. RC_UNKNOWN: none is left. NULL: the pin of its number. */

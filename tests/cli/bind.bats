@@ -207,11 +207,15 @@ END
     apart
 }
 
-@test "without rollcall-map, or with one that fails: unbound, and a line for who asked by name" {
+@test "without rollcall-map: unbound, and a line for who asked by name; one that fails: a line of the node's first task" {
     fake 'x'
     both "${given[@]}" -- -v
     [ "$first" = "$all $all $all -" ]
-    [[ $said == *'note RC911: not bound to cores: rollcall-map answers something else'* ]]
+    [[ $said == *'warning RC917: the tasks of '*' are not bound to cores: rollcall-map answers something else'* ]]
+    both "${given[@]}" --
+    [[ $said == *'warning RC917: the tasks of '*' are not bound to cores: rollcall-map answers something else'* ]]
+    one 1 "${given[@]}" -- "$rollcall" exec -- true 2> "$BATS_TEST_TMPDIR/said"
+    [ ! -s "$BATS_TEST_TMPDIR/said" ]
     rm "$BATS_TEST_TMPDIR/tree/libexec/rollcall/rollcall-map"
     both "${given[@]}" -- --ddp=bind=cores -v
     [ "$first" = "$all $all $all -" ]
@@ -222,7 +226,7 @@ END
     sed 's/libhwloc\.so/libhwnot.so/g' "$prefix/libexec/rollcall/rollcall-map" > "$BATS_TEST_TMPDIR/tree/libexec/rollcall/rollcall-map"
     chmod +x "$BATS_TEST_TMPDIR/tree/libexec/rollcall/rollcall-map"
     both "${given[@]}" -- --ddp=bind=cores -v
-    [[ $said == *'warning RC912: bind=cores was asked for, but rollcall-map fails; rollcall map says why'* ]]
+    [[ $said == *'warning RC917: the tasks of '*': rollcall-map fails; rollcall map says why'* ]]
 }
 
 # All tasks of the node have to ask the same.

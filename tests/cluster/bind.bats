@@ -102,6 +102,27 @@ all_cpus()
 }
 
 # Slurm puts them all on one core.
+# bats test_tags=series
+@test "rollcall-map fails on a node -> one warning with the node's name, and show and doctor report it" {
+    local map=$ROLLCALL_PREFIX/libexec/rollcall/rollcall-map reason="rollcall-map cannot be asked: Permission denied"
+    cp "$map" "$shared/closed"
+    chmod 000 "$shared/closed"
+    on n2 mount --bind "$shared/closed" "$map"
+    attempt 60 srun --ddp -N2 --ntasks-per-node=2 "${whole[@]}" rollcall show
+    succeeded
+    [ "$(grep -c RC917 "$err")" -eq 1 ]
+    grep -q "warning RC917: the tasks of n2 are not bound to cores: $reason" "$err" || explain "no line of n2's"
+    said ' RC917$'
+    attempt 60 srun --ddp=bind=off -N2 --ntasks-per-node=2 "${whole[@]}" true
+    succeeded
+    ! grep RC917 "$err"
+    attempt 60 srun --ddp -N2 --ntasks-per-node=1 "${whole[@]}" rollcall doctor
+    on n2 umount "$map"
+    failed
+    said 'error D110'
+    said 'cannot be run: Permission'
+}
+
 @test "more tasks than cores: by name they share all of them, and nobody has none" {
     cores $((cpus + 1)) 30 srun --ddp=bind=cores -N1 -n $((cpus + 1)) --overcommit "$programs/cores.py"
     # each core is somebody's, and nobody has none

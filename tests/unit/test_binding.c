@@ -238,6 +238,7 @@ UNIT_ROWS(check_short, "fewer CPUs", shorts)
 
 static char folder[] = "/tmp/rollcall-binding-XXXXXX";
 static char answer[RC_BINDING_ANSWER];
+static bool broken;
 
 /* Asks this program as `name`; why not, or NULL. */
 static const char *ask(const char *name, enum rc_bind wish, uint32_t tasks, const char *gpus, struct rc_pins *pins)
@@ -249,7 +250,7 @@ static const char *ask(const char *name, enum rc_bind wish, uint32_t tasks, cons
 
     assert_true(rc_cpuset_read(RC_STR("0-3,8-11"), &binding.widest));
     snprintf(path, sizeof(path), "%s/%s", folder, name);
-    return rc_binding_ask(path, &binding, tasks, gpus, answer, pins, &arena);
+    return rc_binding_ask(path, &binding, tasks, gpus, answer, pins, &broken, &arena);
 }
 
 UNIT_TEST(check_ask, "question and answer")
@@ -281,7 +282,11 @@ UNIT_TEST(check_ask, "question and answer")
     assert_non_null(strstr(ask("silent", RC_BIND_CORES, 2, NULL, &pins), "something else"));
     assert_non_null(strstr(ask("fails", RC_BIND_CORES, 2, NULL, &pins), "rollcall-map fails; rollcall map says why"));
     assert_non_null(strstr(ask("dies", RC_BIND_CORES, 2, NULL, &pins), "rollcall-map fails; rollcall map says why"));
+    assert_true(broken);
+    assert_null(ask("good", RC_BIND_CORES, 2, NULL, &pins));
+    assert_false(broken);
     assert_non_null(strstr(ask("none", RC_BIND_CORES, 2, NULL, &pins), "is not there"));
+    assert_false(broken);
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
         unlink(path);
