@@ -258,6 +258,15 @@ static bool waits_for_nodes(const struct rc_result *result)
            number_of(result, RC_STR("SLURM_JOB_NUM_NODES")) > 1;
 }
 
+/* Add RC309, which has the line to type, for RC307. */
+static void say_forgotten(struct rc_messages *messages, const char *text)
+{
+    for (unsigned i = 0; i < messages->count; i++)
+        if (messages->list[i].id == RC307)
+            messages->list[i--] = messages->list[--messages->count];
+    rc_message_add(messages, RC309, text);
+}
+
 void rc_forgotten_say(const struct rc_context *context, struct rc_result *result)
 {
     uint32_t tasks = forgotten_tasks(result);
@@ -275,20 +284,22 @@ void rc_forgotten_say(const struct rc_context *context, struct rc_result *result
     if (result->command.told)
         line = rc_format(&result->arena, "sh -c '%s %s'", line, result->command.told);
     if (waits_for_nodes(result))
-        rc_say(&result->messages, RC309,
-               "%pS is started once, in the job's script itself, but the job has %u nodes; the others "
-               "start none; start it with srun: srun %s--ntasks-per-node=1 rollcall exec -- %s",
-               &result->command.name, number_of(result, RC_STR("SLURM_JOB_NUM_NODES")), end, line);
+        say_forgotten(&result->messages,
+                      rc_format(&result->arena,
+                                "%pS is started once, in the job's script itself, but the job has %u nodes; the others "
+                                "start none; start it with srun: srun %s--ntasks-per-node=1 rollcall exec -- %s",
+                                &result->command.name, number_of(result, RC_STR("SLURM_JOB_NUM_NODES")), end, line));
     else if (!result->command.script.n || rc_str_which(result->command.script, "pip|venv|ensurepip"))
         return;
     /* Lightning starts its ranks itself there; torch says whether somebody has */
     else if (rc_is_interactive(rc_env_get(&result->env, "SLURM_JOB_NAME")))
         rc_forgotten_plan(context, result);
     else
-        rc_say(&result->messages, RC309,
-               "%pS is started once, in the job's script itself, but the job has %u tasks, which "
-               "training waits for; start it with srun: srun -K rollcall exec -- %s",
-               &result->command.script, tasks, line);
+        say_forgotten(&result->messages,
+                      rc_format(&result->arena,
+                                "%pS is started once, in the job's script itself, but the job has %u tasks, which "
+                                "training waits for; start it with srun: srun -K rollcall exec -- %s",
+                                &result->command.script, tasks, line));
 }
 
 void rc_forgotten_plan(const struct rc_context *context, struct rc_result *result)

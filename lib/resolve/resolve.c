@@ -116,22 +116,33 @@ static bool refuse_contradiction(struct rc_result *result)
     return false;
 }
 
-static bool no_task(const struct rc_context *context, struct rc_result *result, enum rc_claim claim)
+/* Return what was asked for and is impossible without a launcher; NULL for nothing, or if a line explains it. */
+static const char *name_wish(const struct rc_context *context, const struct rc_result *result)
 {
     const struct rc_messages *messages = &result->messages;
-    bool is_explained = rc_command_starts_tasks(&result->command) ||
-                        (messages->count && messages->list[messages->count - 1].id == RC128);
-    bool asked = !is_explained &&
-                 (context->options.mode == RC_MODE_WORKER || context->options.mode == RC_MODE_LAUNCHER);
+
+    if (rc_command_starts_tasks(&result->command) ||
+        (messages->count && messages->list[messages->count - 1].id == RC128))
+        return NULL;
+    if (context->options.mode == RC_MODE_WORKER)
+        return "worker mode";
+    if (context->options.mode == RC_MODE_LAUNCHER)
+        return "launcher mode";
+    return context->options.nproc ? "nproc=" : NULL;
+}
+
+static bool no_task(const struct rc_context *context, struct rc_result *result, enum rc_claim claim)
+{
+    const char *wish = name_wish(context, result);
 
     rc_starter_say(context, result);
     if (claim == RC_CLAIM_HALF) {
         result->mode_reason = "half an identity is left alone";
-        if (asked) {
+        if (wish && context->options.mode != RC_MODE_AUTO) {
             rc_say(&result->messages, RC119,
-                   "%s mode was asked for, but %s gives only a part of the rank, size and node; "
+                   "%s was asked for, but %s gives only a part of the rank, size and node; "
                    "nothing is set; set the rest too, or leave the mode out",
-                   rc_mode_name(context->options.mode), result->launcher->title);
+                   wish, result->launcher->title);
             return refuse_contradiction(result);
         }
     } else if (claim == RC_CLAIM_OUTSIDE) {
@@ -143,11 +154,10 @@ static bool no_task(const struct rc_context *context, struct rc_result *result, 
     } else {
         result->mode_reason = "no launcher was found";
     }
-    if (asked)
+    if (wish && claim != RC_CLAIM_HALF)
         rc_say(&result->messages, RC307,
-               "%s mode was asked for, but this is no task of a launcher; nothing is set; start it "
-               "with srun or mpirun",
-               rc_mode_name(context->options.mode));
+               "%s was asked for, but this is no task of a launcher; nothing is set; start it with srun or mpirun",
+               wish);
     return false;
 }
 
@@ -271,7 +281,7 @@ static bool recognise_task(const struct rc_context *context, struct rc_result *r
         return refuse_task(context, result);
     if (claim != RC_CLAIM_TASK && claim != RC_CLAIM_INNERMOST) {
         read_command(context, result);
-        if (!rc_nesting_take_single(context, claim, result))
+        if (!rc_alone_take_single(context, claim, result))
             return no_task(context, result, claim);
     }
 
@@ -315,9 +325,8 @@ static void say_cleared(struct rc_result *result)
     struct rc_str value = rc_env_either(&result->env, RC_STR("APPTAINER_CLEANENV"), RC_STR("SINGULARITY_CLEANENV"));
 
     if (command->passing)
-        rc_say(&result->messages, RC506,
-               "%pS keeps RANK and all other variables of rollcall from the program; add %s", &command->cleared_by,
-               command->passing);
+        rc_say(&result->messages, RC506, "%pS keeps RANK and all other variables of rollcall from the program; add %s",
+               &command->cleared_by, command->passing);
     else if (command->cleared_by.p)
         rc_say(&result->messages, RC506,
                "%pS %pS keeps RANK and all other variables of rollcall from the program; leave %pS out",

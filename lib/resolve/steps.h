@@ -17,8 +17,12 @@ enum rc_claim rc_nesting_recognise(const struct rc_context *context, struct rc_r
 
 /* Decide for a process that is no task, but for which its user called rollcall: it is a launch of one, with RC311 if
  * no launcher is there. Return false, with nothing changed, in a job of several tasks, for a command that starts its
- * processes itself, and, with RC128, if a variable numbers the process or its machine. result->command is read. */
-bool rc_nesting_take_single(const struct rc_context *context, enum rc_claim claim, struct rc_result *result);
+ * processes itself (torchrun without nproc=), and, with RC128, if a variable numbers the process or its machine.
+ * result->command is read. */
+bool rc_alone_take_single(const struct rc_context *context, enum rc_claim claim, struct rc_result *result);
+
+/* Return the index of the family of --ddp=alone, or of a process that no launcher started. */
+unsigned rc_alone_family(bool single);
 
 /* The identity as the facts have it: in the launcher's own numbers. */
 void rc_identity_take(struct rc_result *result);

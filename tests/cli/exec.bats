@@ -43,6 +43,17 @@ load helper
     done
 }
 
+@test "no launcher: nproc= is the number of workers that torchrun starts, or a line names it" {
+    printf '#!/bin/sh\necho "$PET_NPROC_PER_NODE"\n' > "$BATS_TEST_TMPDIR/torchrun"
+    chmod +x "$BATS_TEST_TMPDIR/torchrun"
+    prints 2 with "$rollcall" exec --ddp=nproc=2 -- "$BATS_TEST_TMPDIR/torchrun" train.py
+    prints 3 with ROLLCALL=nproc=3 "$rollcall" exec -- "$BATS_TEST_TMPDIR/torchrun" --standalone train.py
+    run -0 --separate-stderr with SLURM_JOB_ID=42 SLURM_NTASKS=4 SLURM_NNODES=1 "$rollcall" exec --ddp=nproc=2 -- \
+        "$BATS_TEST_TMPDIR/torchrun" train.py
+    [ -z "$output" ]
+    [[ $stderr == 'rollcall: warning RC307: nproc= was asked for, but this is no task of a launcher; '* ]]
+}
+
 @test "no launcher, but a variable numbers the process: exec runs the command unchanged, and one line names it" {
     for left in NODE_RANK=1 PMI_RANK=0 OMPI_COMM_WORLD_SIZE=4 HOROVOD_RANK=1; do
         for mode in '' --ddp=worker; do

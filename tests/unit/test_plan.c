@@ -339,6 +339,14 @@ static const struct row single[] = {
     { TEXT("python t.py"), "CUDA_VISIBLE_DEVICES=0,1", "worker", "RANK=0 WORLD_SIZE=1 RC311",
       "the same, as one worker" },
     { TEXT("torchrun t.py"), "A=b", "", "!RANK !PET_NNODES", "torchrun, which needs nothing" },
+    { TEXT("torchrun t.py"), "A=b", "nproc=2", "!RANK PET_NNODES=1 PET_NPROC_PER_NODE=2", "torchrun with a number" },
+    { TEXT("torchrun --standalone t.py"), "A=b", "nproc=2", "!PET_NNODES PET_NPROC_PER_NODE=2", "the same, alone" },
+    { TEXT("torchrun --nnodes=2 --node_rank=1 --master_addr=n1 t.py"), "A=b", "nproc=2",
+      "!RANK !PET_RDZV_ID PET_NPROC_PER_NODE=2", "torchrun on the second of two machines" },
+    { TEXT("torchrun t.py"), SHELL, "nproc=2", "PET_NPROC_PER_NODE=2", "torchrun in the shell of a job of one task" },
+    { TEXT("torchrun t.py"), "SLURM_JOB_ID=42 SLURM_NTASKS=4 SLURM_NNODES=1", "nproc=2", "!PET_NNODES RC307",
+      "torchrun with a number in a job of four tasks" },
+    { TEXT("python t.py"), "A=b", "nproc=2", "!RANK PET_NPROC_PER_NODE=2 RC311", "a script with a number" },
     { TEXT("python t.py"), "MASTER_ADDR=localhost MASTER_PORT=29500", "", "RANK=0 +MASTER_ADDR +MASTER_PORT RC311",
       "with the user's master" },
     { TEXT("python t.py"), "NODE_RANK=1 MASTER_ADDR=n1", "", "!RANK !NODE_RANK RC128",
@@ -394,6 +402,10 @@ UNIT_ROWS(leaves_single, "a library, for a process that is no task,", single)
 
 static const struct row forgotten[] = {
     { TEXT("python train.py"), SCRIPT, "", "RC309", "a script" },
+    { TEXT("python train.py"), SCRIPT, "worker", "RC309", "a script that is asked to be a worker" },
+    { TEXT("torchrun t.py"), SCRIPT, "nproc=2", "RC309", "torchrun with a number" },
+    { TEXT("torchrun t.py"), "SLURM_JOB_ID=42 SLURM_NTASKS=4 SLURM_JOB_NUM_NODES=1", "nproc=2", "RC307",
+      "the same on one node" },
     { TEXT("python -c x"), SCRIPT, "", "", "no script" },
     { TEXT("ls"), SCRIPT, "", "", "another command" },
     { TEXT("torchrun t.py"), SCRIPT, "", "RC309", "torchrun on one of two nodes" },
@@ -419,9 +431,12 @@ static void forget_srun(const struct row *row, struct rc_result *result, bool is
     const char *env[24];
     const char *argv[24];
     struct rc_context context = { .env = env, .argv = argv, .here = &installed };
+    UNIT_ARENA(arena, 64);
+    struct rc_messages messages = { .arena = &arena };
 
     unit_words(row->env, env, UNIT_COUNT(env));
     unit_words(row->input.p, argv, UNIT_COUNT(argv));
+    assert_true(rc_options_parse(rc_str(row->options), "--ddp", &context.options, &messages));
     context.slurm_certain = row->env[0] && strstr(row->env, "SLURM_PROCID");
     rc_resolve(&context, result);
     if (is_read) {
@@ -459,6 +474,7 @@ static const struct row asked_for[] = {
     { TEXT("launcher"), "PATH=/bin", "launcher", "RC307", "no launcher" },
     { TEXT("nothing"), "PATH=/bin", "", "", "no launcher" },
     { TEXT("worker"), "RANK=0 WORLD_SIZE=2 LOCAL_RANK=0", "worker", "RC118 RC119", "half an identity" },
+    { TEXT("torchrun t.py"), "RANK=0 WORLD_SIZE=2", "nproc=2", "RC118", "the number of a half identity" },
     { TEXT("worker"), "PMI_RANK=1", "worker", "RC128", "what is left of a launcher" },
     { TEXT("nothing"), "OMPI_COMM_WORLD_RANK=0 PMIX_NAMESPACE=slurm.pmix.42.7 PMIX_RANK=3", "", "RC108",
       "values of an mpirun further outside alone" },
