@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,14 +30,14 @@ static const char *last_line(char *text)
     return start ? start + 1 : text;
 }
 
-/* What a program prints, errors as well, until the next call. NULL where it fails. */
+/* Return what a program prints to standard output, until the next call. An optional plugin of Slurm's that cannot be
+ * loaded prints to standard error. NULL if it fails: then `answer` has its errors as well. */
 static char *run(const char *path, const char *argument)
 {
     struct rc_program program = {
         .kind = RC_PROGRAM_USER,
         .path = path,
         .argument = argument,
-        .with_errors = true,
         .env = (const char *const *)environ,
         .milliseconds = PATIENCE_MS,
     };
@@ -45,7 +46,8 @@ static char *run(const char *path, const char *argument)
 
     if (n > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return answer;
-    if (n <= 0)
+    program.with_errors = true;
+    if (n == -ETIMEDOUT || rc_program_run(&program, answer, sizeof(answer), &status) <= 0)
         answer[0] = '\0';
     return NULL;
 }

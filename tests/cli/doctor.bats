@@ -333,6 +333,11 @@ LINES
     printf '#!/bin/sh\necho "srun: fatal: no configuration"\nexit 1\n' > bin/srun
     outside=yes around 'D101 -:0'
     [[ $(jq -r '.findings[0].what' json) == *'srun --version fails: srun: fatal: no configuration' ]]
+    # another plugin that is optional and does not load
+    fake_srun 22.05.8
+    sed -i '2i echo "srun: error: plugin_load_from_file: dlopen(/none.so): no such file" >&2' bin/srun
+    outside=yes around ''
+    jq -e '.looked_at[] | select(.name == "Slurm").text == "22.05, with --ddp, --mpi: none pmi2 pmix pmix_v4 "' json
 }
 
 @test "doctor in a shell of salloc -> which machine was checked, and what checks the job's nodes" {
