@@ -216,6 +216,9 @@ static int run_child(void *more)
     /* a caller that has ended before this call has left the child to another parent */
     if (start->program->kind != RC_PROGRAM_PMIX && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != start->parent))
         _exit(1);
+    /* timeout -s KILL kills the process group of the caller */
+    if (start->program->kind == RC_PROGRAM_PMIX)
+        setpgid(0, 0);
     if (!start->program->with_errors)
         errors = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (dup2(start->in, STDIN_FILENO) >= 0 && dup2(start->out, STDOUT_FILENO) >= 0 && dup2(errors, STDERR_FILENO) >= 0)
@@ -414,7 +417,7 @@ int rc_program_line(const struct rc_program *program, char *line, size_t size)
     return explain_end(program,
                        WIFSIGNALED(status)                ? "was ended by a signal"
                        : rc_program_not_loaded(n, status) ? "a library that it needs cannot be loaded (see ldd)"
-                                                          : "did not say why it failed",
+                                                          : "gave no reason",
                        line, size);
 }
 
