@@ -299,3 +299,10 @@ bool rc_connections_serve(struct rc_connections *connections, int64_t until)
         drop_oldest(connections);
     return true;
 }
+
+bool rc_connection_has_left(const struct rc_connection *connection)
+{
+    char byte;
+
+    return recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}

@@ -113,5 +113,8 @@ bool rc_connections_serve(struct rc_connections *connections, int64_t until);
  * closes the connection. May not be called from the handler (see rc_connections_wake). */
 void rc_connections_reply(struct rc_connections *connections, struct rc_connection *connection);
 
+/* Return true if the other end has closed the connection, and so does not wait for a reply. */
+bool rc_connection_has_left(const struct rc_connection *connection);
+
 /* Puts a connection from another queue back among the authenticated; it gets its reply in the next round. */
 void rc_connections_wake(struct rc_connections *connections, struct rc_connection *connection);

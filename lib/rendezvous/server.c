@@ -310,7 +310,6 @@ static void end_step(struct rc_server *server)
         continue;
 }
 
-/* A question, or an entry. */
 static bool handle_message(void *more, struct rc_connection *connection)
 {
     struct rc_server *server = more;
@@ -327,12 +326,13 @@ static bool handle_message(void *more, struct rc_connection *connection)
         end_step(server);
     if (rc_str_starts(text, RC_SERVER_GREETING) || rc_str_starts(text, RC_SERVER_STATE))
         return reply_text(server, connection, RC_STR(""));
-    /* a node whose entry is here, and who was asked to come again */
     if (rc_str_is(text, RC_SERVER_ANSWER))
         return reply_answer(server, connection);
     if (rc_store_is_question(text))
         return ask_store(server, connection) || refuse_release(server, connection);
-    /* the reply is empty: it only tells the task that it was heard */
+    /* a node that no longer waits for this server has printed its line */
+    if (rc_str_starts(text, RC_SERVER_REPORTED) && rc_connection_has_left(connection))
+        return false;
     if (rc_str_starts(text, RC_SERVER_REACHED) || rc_str_starts(text, RC_SERVER_RAISED) ||
         rc_str_starts(text, RC_SERVER_REPORTED))
         return take_word(server, text) ? reply_text(server, connection, RC_STR(""))

@@ -2,6 +2,10 @@
 /* Which process of a step failed first: what is taken, what is said and when, and a real server in a child. */
 #include "config.h"
 
+#include <signal.h>
+#include <unistd.h>
+
+#include "rendezvous/wire.h"
 #include "serverchild.h"
 
 #define RANK_3 "raised=1\ntask=3\nrank=3\nsize=4\nhost=n2\nerror=RuntimeError: of rank 3\n"
@@ -150,6 +154,26 @@ UNIT_TEST(nodes_report_alike, "lines of nodes that differ in numbers alone are o
     report(&server, RC418, 1, "the resolver of n2 took 25 s");
     server_says(&server, "RC418 the same on n2 as 'the resolver of n1 took 5 s'\n");
     server_close(&server);
+}
+
+UNIT_TEST(node_has_left, "a server that was suspended: the line of a node that has left -> not printed again")
+{
+    struct server_child server = server_open((struct server_start){ .expected = SERVER_GUARD });
+    UNIT_ARENA(text, 2048);
+    struct rc_str packed;
+    int fd;
+
+    packed.p = rc_wire_pack(SERVER_TOKEN, rc_str(rc_report_write(RC613, 0, "n1 is lost", &text)), &packed.n);
+    assert_non_null(packed.p);
+    kill(server.pid, SIGSTOP);
+    fd = server_connect(&server, 0, 0);
+    assert_true(unit_send(fd, packed));
+    close(fd);
+    kill(server.pid, SIGCONT);
+    report(&server, RC611, 1, "n2 cannot be reached");
+    server_says(&server, "RC611 n2 cannot be reached\n");
+    server_close(&server);
+    free((void *)(uintptr_t)packed.p);
 }
 
 UNIT_TEST(nodes_report_by_name, "lines of nodes that differ in the nodes' names alone are one line")
