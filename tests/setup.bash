@@ -172,7 +172,7 @@ shown()
     # shellcheck disable=SC2059 # as the caller wants it
     exec 6> >(while IFS= read -r line; do
         printf '%s\n' "$line"
-        [[ $line != 'setup: '* ]] || printf "${setup_shown:-    %s\n}" "${line:7:59}" >&5
+        [[ $line != 'setup: '* ]] || printf "${setup_shown:-    %s\n}" "${line:7}" >&5
     done 5>&1 > "$log")
     reader=$!
     "$@" >&6 2>&1 < /dev/null 6>&- || status=$?

@@ -145,18 +145,18 @@ look()
     sed -E '/^[0-9]+ (_|PMIX_.*|OMPI_MCA_.*_transports|SLURM_(TASK_PID|STEP_?ID|.*_PORT|JOB_.*TIME|JOB_?ID|JOB_SLUID|PMIX.*))=/d' "$out" | sort > "$1"
 }
 
-# documented ROW: the variables of that row, and those of the first row if it refers to them
+# documented STEP: the variables of that item of the list, and those of the first item if it refers to them
 documented()
 {
-    local row
-    row=$(grep -F "| $1" "$tree/docs/admin.md")
-    case $row in
-        *"the first row's and"*) documented 'one task or several |' ;;
+    local item
+    item=$(awk -v step="- $1" 'index($0, step) == 1 { here = 1; print; next } /^(- |$)/ { here = 0 } here' "$tree/docs/admin.md")
+    case $item in
+        *'those of the first item'*) documented 'one task or several:' ;;
     esac
-    grep -o '`[A-Z_]*`' <<< "$row" | tr -d '`'
+    grep -o '`[A-Z_]*`' <<< "$item" | tr -d '`'
 }
 
-# changes ROW CMD...: the module that docs/admin.md shows changes these variables of CMD's tasks, and no other; without
+# changes STEP CMD...: the module that docs/admin.md shows changes these variables of CMD's tasks, and no other; without
 # GPUs not $gpu; $wish is in the place of auto
 changes()
 {
@@ -191,23 +191,23 @@ EOF
 }
 
 @test "a module that exports ROLLCALL=auto: each step gets what docs/admin.md says" {
-    local row='one task or several |'
+    local step='one task or several:'
     local each=(-c "$(($(nproc --all) / 2))" --cpu-bind=none) whole=(-c "$(nproc --all)" --cpu-bind=none)
     prepare_look
-    changes "$row" srun -N2 -n4 "${each[@]}" "$shared/look"
-    changes "$row" srun -N2 -n4 "${each[@]}" python -c 'import os, sys; os.execv(sys.argv[1], sys.argv[1:])' "$shared/look"
-    changes "$row" srun -N2 -n4 "${each[@]}" --multi-prog "$shared/multi.conf"
-    changes "$row" srun -n1 "${whole[@]}" "$shared/look"
-    changes "$row" srun -n1 "${whole[@]}" --gpus-per-task=1 "$shared/look"
-    row='several tasks of a node, each with a GPU from Slurm |'
-    changes "$row" srun -N2 -n4 "${each[@]}" --gpus-per-task=1 "$shared/look"
+    changes "$step" srun -N2 -n4 "${each[@]}" "$shared/look"
+    changes "$step" srun -N2 -n4 "${each[@]}" python -c 'import os, sys; os.execv(sys.argv[1], sys.argv[1:])' "$shared/look"
+    changes "$step" srun -N2 -n4 "${each[@]}" --multi-prog "$shared/multi.conf"
+    changes "$step" srun -n1 "${whole[@]}" "$shared/look"
+    changes "$step" srun -n1 "${whole[@]}" --gpus-per-task=1 "$shared/look"
+    step='several tasks of a node, each with a GPU from Slurm:'
+    changes "$step" srun -N2 -n4 "${each[@]}" --gpus-per-task=1 "$shared/look"
     wish=gpus=own changes 'the same, ' srun -N2 -n4 "${each[@]}" --gpus-per-task=1 "$shared/look"
-    row='one task a node on several nodes, with no more than one GPU |'
-    gpu=PET_NPROC_PER_NODE changes "$row" srun -N2 -n2 "${whole[@]}" "$shared/look"
-    changes "$row" srun -N2 -n2 "${whole[@]}" --gpus-per-task=1 "$shared/look"
-    row='one task a node, with several GPUs |'
-    changes "$row" srun -N2 -n2 "${whole[@]}" --gpus-per-node=2 sh -c "$shared/look"
-    changes "$row" srun -N2 -n2 "${whole[@]}" --gpus-per-node=2 "$shared/torchrun" train.py
+    step='one task a node on several nodes, with no more than one GPU:'
+    gpu=PET_NPROC_PER_NODE changes "$step" srun -N2 -n2 "${whole[@]}" "$shared/look"
+    changes "$step" srun -N2 -n2 "${whole[@]}" --gpus-per-task=1 "$shared/look"
+    step='one task a node, with several GPUs:'
+    changes "$step" srun -N2 -n2 "${whole[@]}" --gpus-per-node=2 sh -c "$shared/look"
+    changes "$step" srun -N2 -n2 "${whole[@]}" --gpus-per-node=2 "$shared/torchrun" train.py
 }
 
 @test "srun --async, which leaves its step: one line, and nothing is started" {

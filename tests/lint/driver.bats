@@ -157,11 +157,13 @@ inside_chroot()
     done
 }
 
-@test "what is fetched is seen: what, for how long, how large; the rest is in the log" {
+@test "what is fetched is seen: what, for how long, how large, and no line is cut; the rest is in the log" {
     run -0 bash -c '. "$0/tests/setup.bash"
-        work() { setup_watch "pip install torch" "$1" sleep 16; echo the rest; result=kept; }
-        shown "$1/log" work "$1"; echo "$? $result"' "$top" "$folder"
-    expect_same $'    pip install torch\n    N s, 1 MB: pip install torch\n0 kept' "$(sed 's/ [0-9]* s,/ N s,/' <<< "$output")"
+        text="pip install torch, lightning and the other modules that a run of the demo needs"
+        work() { setup_watch "$text" "$1" sleep 16; echo the rest; result=kept; }
+        setup_shown="    %-9s\n" shown "$1/log" work "$1"; echo "$? $result"' "$top" "$folder"
+    local text='pip install torch, lightning and the other modules that a run of the demo needs'
+    expect_same "    $text"$'\n'"    N s, 1 MB: $text"$'\n0 kept' "$(sed 's/ [0-9]* s,/ N s,/' <<< "$output")"
     [ "$(tail -n 1 "$folder/log")" = 'the rest' ]
 }
 

@@ -97,6 +97,13 @@ links_lead_somewhere()
     done
 }
 
+@test "docs/symptoms.md: each line with srun --ddp -> the next one does the same without the plugin" {
+    run -0 awk '/^    /{ before = last; last = $0; if (before ~ /srun --ddp/ && before !~ /--ddp .*rollcall / &&
+        $0 !~ /rollcall exec --/) print before; next } last ~ /srun --ddp/ { print last } { last = "" }' \
+        "$top/docs/symptoms.md"
+    expect_same "" "$output"
+}
+
 @test "SECURITY.md says as whom each of rollcall's own programs and libraries runs" {
     list installed.txt | sed -nE 's|^f libexec/rollcall/(rollcall-[a-z]+)$|\1|p; s|^f lib/(librollcall-[a-z]+\.so)$|\1|p' \
         > "$BATS_TEST_TMPDIR/programs"
