@@ -83,7 +83,7 @@ const struct subcommand cli_map = {
             "\n"
             "Shows which GPU, cores, memory and network card belong together for each task\n"
             "of this machine, from its topology: whole cores next to the task's GPU, none\n"
-            "for two; and what nic=auto would tell NCCL, UCX and gloo of the cards. Opens no\n"
+            "for two; and the cards that nic=auto would set for NCCL, UCX and gloo. Opens no\n"
             "driver and changes nothing.\n"
             "\n"
             "      --tasks N     so many tasks; else those of the launch that this process is\n"

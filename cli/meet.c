@@ -220,9 +220,8 @@ static void ask_first(struct meeting *m, const char *name)
 static void warn_user(struct rc_result *result, const char *why)
 {
     rc_say(&result->messages, RC611,
-           "the tasks could not agree on a free port: %s; the job goes on with a computed "
-           "MASTER_PORT; start all tasks with rollcall exec, give deadline= more seconds, or say "
-           "exchange=off",
+           "the tasks could not agree on a free port: %s; continuing with a computed MASTER_PORT; start all tasks with "
+           "rollcall exec, use a larger deadline=, or use exchange=off",
            why);
 }
 

@@ -74,14 +74,14 @@ static const char *ask_map(const struct rc_binder *binder, const struct rc_bindi
             rc_format(&why, "%s", failed);
         rc_once_done(&shared->asked);
     } else if (!rc_once_wait(&shared->asked, PATIENCE_MS)) {
-        return "the node's first task has not asked rollcall-map in time";
+        return "the node's first task did not query rollcall-map in time";
     }
     *binder->broken = shared->broken;
     if (shared->why[0])
         return shared->why;
     return rc_pins_read(rc_str(shared->answer), pins) && pins->count == binder->tasks
                ? NULL
-               : "the tasks of the node ask different questions";
+               : "the tasks of the node sent different requests";
 }
 
 static bool claim_pin(uint32_t pin)
@@ -137,7 +137,7 @@ bool rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *
         .ask = ask_map,
         .take = take_pin,
     };
-    const char *why = "Slurm does not say which of the node's tasks it is";
+    const char *why = "Slurm does not provide the task's number on its node";
 
     if (!rc_binding_is_wanted(context, result))
         return false;

@@ -81,7 +81,7 @@ static void greet_server(const struct rc_result *result)
     rc_spank_outside_leave();
     if (rc < 0)
         say_some(result,
-                 rc_format(&arena, "%pS could not tell srun that it has rollcall: %s; RC621 does not hold for it",
+                 rc_format(&arena, "%pS could not report to srun that it has rollcall: %s; RC621 does not hold for it",
                            &node, strerror(-rc)));
 }
 
@@ -208,12 +208,12 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
 static const char *advise(const struct rc_options *options, const struct rc_outcome *outcome)
 {
     if (rc_str_starts(rc_str(outcome->why), RC_EXCHANGE))
-        return "repair rollcall on that node, or say exchange=off";
+        return "repair rollcall on that node, or use exchange=off";
     if (options->exchange == RC_EXCHANGE_PMIX)
-        return "try exchange=srun, or say exchange=off";
+        return "try exchange=srun, or use exchange=off";
     if (shared->transport == RC_TRANSPORT_PMIX)
-        return "say exchange=off";
-    return "try srun --mpi=pmix --ddp=exchange=pmix, or say exchange=off";
+        return "use exchange=off";
+    return "try srun --mpi=pmix --ddp=exchange=pmix, or use exchange=off";
 }
 
 /* RANK 0's task reports its messages. Of another node its first task says what only that node knows. */
@@ -222,7 +222,7 @@ static void warn_user(const struct rc_options *options, struct rc_result *result
     struct rc_str node = hooks->node.n ? hooks->node : RC_STR("this node");
     const char *text = rc_format(
         &result->arena,
-        "the nodes could not speak to each other: %s; the job goes on; %pS computes MASTER_PORT, and its tasks are not "
+        "the nodes could not reach each other: %s; continuing: %pS uses a computed MASTER_PORT, and its tasks were not "
         "checked; %s",
         shared->outcome.why, &node, advise(options, &shared->outcome));
 
@@ -255,8 +255,8 @@ static bool refuse_late(struct rc_result *result, const struct rc_rank0 *hooks, 
 
     return rc_say(
         &result->messages, RC613,
-        "the first task of %pS, which asks the other nodes for MASTER_PORT, %s; "
-        "nothing was set for the others of %pS; start the step again; if it happens again, use --ddp=exchange=off",
+        "the first task on %pS, which requests MASTER_PORT from the other nodes, %s; nothing was set for the other "
+        "tasks on %pS; start the step again; if it happens again, use --ddp=exchange=off",
         &node, why, &node);
 }
 

@@ -147,7 +147,7 @@ void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm)
     if (!text)
         return;
     if (!read_series(text, slurm->series)) {
-        doctor_findings_add(findings, FINDING_D101, NULL, 0, NULL, "%s --version says no version", srun);
+        doctor_findings_add(findings, FINDING_D101, NULL, 0, NULL, "%s --version prints no version", srun);
         return;
     }
     text = run_srun(findings, srun, "--help");

@@ -51,7 +51,7 @@ int rc_call_say(struct rc_call *call, uint32_t part, struct rc_str value, struct
 int rc_call_hear(struct rc_call *call, uint32_t part, uint32_t root, void *value, size_t room, size_t *size,
                  struct rollcall_error *error);
 
-/* Fails with RC617; `who` is as in "rank 3 has not called it". */
+/* Fails with RC617; `who` is as in "rank 3 did not make this call". */
 int rc_call_fail_late(const struct rc_call *call, const char *who, struct rollcall_error *error);
 
 struct rollcall {

@@ -152,7 +152,7 @@ static int fail_gone(const struct rc_call *call, int rc, struct rollcall_error *
         why = "the store of 64 MiB is full, and what calls have put there stays until the launch ends; share less in "
               "all calls";
     else if (call->job->discovery.kind == RC_DISCOVERY_SRUN)
-        why = "srun, which keeps what tasks tell each other, is not to be reached; see whether it still runs, and "
+        why = "srun, which stores what the tasks share, cannot be reached; check that it still runs, and "
               "whether this node reaches it";
     return rc_job_fail(error, ROLLCALL_NO_WAY, rc_message_entry(RC620)->id, "rank %u: %s: %s", call->rank, call->title,
                        why);
@@ -311,9 +311,9 @@ static int settle_errand(struct rc_call *call, struct errand *errand, uint32_t r
         return 1;
     /* if its store is not there, its process may have called and ended */
     if (reached)
-        snprintf(who, sizeof(who), "rank %u has not called it within %u s", root, call->seconds);
+        snprintf(who, sizeof(who), "rank %u did not make this call within %u s", root, call->seconds);
     else
-        snprintf(who, sizeof(who), "rank 0 has ended, or has not called it within %u s", call->seconds);
+        snprintf(who, sizeof(who), "rank 0 has ended, or did not make this call within %u s", call->seconds);
     return rc_call_fail_late(call, who, error);
 }
 

@@ -85,8 +85,8 @@ static int take_id(const struct rc_call *call, uint32_t maker, char value[VALUE_
     value[size < VALUE_SIZE ? size : VALUE_SIZE - 1] = '\0';
     return rc_job_fail(error, ROLLCALL_NO_NCCL, rc_message_entry(RC618)->id,
                        "rank %u: rank %u makes no NCCL id: %s; put libnccl.so.2 on LD_LIBRARY_PATH; NCCL_DEBUG=WARN "
-                       "says more",
-                       call->rank, maker, size > 1 && value[0] == IS_REASON ? value + 1 : "what it gives is none");
+                       "shows more",
+                       call->rank, maker, size > 1 && value[0] == IS_REASON ? value + 1 : "it returned none");
 }
 
 static int get_ids(const struct rollcall *job, const char *name, const char *title, char *ids, int asked,

@@ -46,8 +46,8 @@ enum rollcall_error_code {
     ROLLCALL_CONTRADICTION = 1, /* the environment's values contradict each other */
     ROLLCALL_INVALID = 2,       /* an argument of the call was wrong */
     ROLLCALL_NO_MEMORY = 3,
-    ROLLCALL_TIMEOUT = 4, /* another rank has not made the call in time */
-    ROLLCALL_NO_WAY = 5,  /* the ranks cannot speak to each other, or not any more */
+    ROLLCALL_TIMEOUT = 4, /* another rank did not make the call in time */
+    ROLLCALL_NO_WAY = 5,  /* the ranks have no connection, or have lost it */
     ROLLCALL_NO_NCCL = 6, /* there is no libnccl, or it makes no id */
 };
 

@@ -97,7 +97,8 @@ static void add_patience(struct rc_call *call)
         call->deadline = until;
 }
 
-/* Write "ranks 2-3 on n2 have not called it within 5 s", for all ranks: their timeouts may differ. Return 0 or -1. */
+/* Write "ranks 2-3 on n2 did not make this call within 5 s". All ranks use that text: their timeouts may differ. Return
+ * 0 or -1. */
 static int find_missing(struct rc_call *call, char why[WHY_SIZE], struct rollcall_error *error)
 {
     const struct rollcall *job = call->job;
@@ -117,7 +118,7 @@ static int find_missing(struct rc_call *call, char why[WHY_SIZE], struct rollcal
     }
     if (rc >= 0) {
         if (!rc_missing_ask(has_nodes ? &server : NULL, come, call->world, &arena))
-            rc_format(&arena, "rank 0 has not finished it");
+            rc_format(&arena, "rank 0 did not finish this call");
         rc_join(&arena);
         rc_format(&arena, " within %u s", call->seconds);
     }
@@ -130,7 +131,7 @@ static int find_missing(struct rc_call *call, char why[WHY_SIZE], struct rollcal
 static int conclude(struct rc_call *call, char verdict, const char *why, struct rollcall_error *error)
 {
     const char own = verdict;
-    char text[WHY_SIZE] = "a rank has not called it";
+    char text[WHY_SIZE] = "a rank did not make this call";
     size_t size;
     int rc;
 

@@ -116,7 +116,7 @@ void rc_lookup_ask(const char *path, const struct rc_lookup_question *asked, uin
         lookup.id = RC410;
         arena.used = 0;
         lookup.text = rc_str(rc_format(&arena, "addr=%pS: rollcall-exchange cannot look up %pS: %s; %pS", &asked->wish,
-                                       &asked->addr, n < 0 ? strerror((int)-n) : "it says nothing of sense",
+                                       &asked->addr, n < 0 ? strerror((int)-n) : "its answer is malformed",
                                        &asked->outcome));
     }
     answer[0] = '\0';

@@ -256,9 +256,9 @@ const char *rc_binding_ask(const char *path, const struct rc_binding *binding, u
         return "rollcall-map is not there (a build without hwloc)";
     *broken = true;
     if (n < 0)
-        return rc_format(arena, "rollcall-map cannot be asked: %s", strerror((int)-n));
+        return rc_format(arena, "rollcall-map could not be queried: %s", strerror((int)-n));
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return "rollcall-map fails; rollcall map says why";
+        return "rollcall-map fails; rollcall map prints the reason";
     if (!rc_pins_read((struct rc_str){ answer, (size_t)n }, pins) || pins->count != tasks)
         return "rollcall-map answers something else (of another release?)";
     *broken = false;
@@ -308,7 +308,7 @@ static const char *find_doubt(const struct rc_result *result)
     const struct rc_gpus *gpus = &result->gpus;
     bool known = result->mode == RC_MODE_LAUNCHER ? gpus->own.p != NULL : gpus->place != RC_UNKNOWN;
 
-    return gpus->usable && !known ? "nothing tells which of the node's GPUs are this task's own" : NULL;
+    return gpus->usable && !known ? "it is unknown which of the node's GPUs are this task's" : NULL;
 }
 
 /* Plans once more, with the pins. If `why` says why no task is bound, only the cards. */
@@ -367,7 +367,7 @@ const char *rc_binding_run(const struct rc_binder *binder, struct rc_context *co
     const char *failed;
 
     if (!rc_binding_learn(&context->options, &result->env, &binding))
-        return "the kernel does not say where it may run";
+        return "the kernel does not return its list of CPUs";
     why = rc_binding_refuse(&binding, binder->tasks);
     if (!why)
         why = doubt;

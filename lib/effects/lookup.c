@@ -49,7 +49,7 @@ static void refuse_unknown(struct search *s, int error)
                  "put that name into /etc/hosts, set MASTER_ADDR to an address of rank 0's node, or %s",
            s->node, &asked->addr, &asked->source, &asked->outcome,
            asked->wish.p                        ? "choose another addr="
-           : asked->given == RC_GIVEN_BY_LAUNCH ? "choose an address that all nodes know with addr="
+           : asked->given == RC_GIVEN_BY_LAUNCH ? "choose an address that all nodes resolve with addr="
                                                 : "unset it");
 }
 

@@ -29,7 +29,7 @@ bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *hooks)
                master->wish || to_unset    ? ""
                : result->launcher->pass[0] ? result->launcher->pass
                                            : "MASTER_ADDR=HOST",
-               is_users ? "; if it leads here (NAT), say addr=given" : "");
+               is_users ? "; if it leads here (NAT), use addr=given" : "");
     return !elsewhere;
 }
 

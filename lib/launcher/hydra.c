@@ -283,7 +283,7 @@ enum rc_claim rc_mpich_recognise(struct rc_reader *reader, struct rc_facts *fact
         facts->around = step;
     if (writer == EITHER && !in_sight) {
         rc_say(reader->messages, RC127,
-               "PMI_RANK %u of %pS can be this Slurm step's or that of an mpiexec inside it, and no process in sight "
+               "PMI_RANK %u of %pS can be this Slurm step's or that of an mpiexec inside it, and no visible process "
                "shows which; nothing is set; let the container see the node's processes (--pid=host), or use srun "
                "--mpi=none around mpiexec",
                rank->value, &size);

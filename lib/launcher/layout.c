@@ -113,8 +113,8 @@ bool rc_layout_refuse(struct rc_reader *reader, const struct rc_facts *facts, co
 {
     if (!reader->messages->has_error)
         rc_say(reader->messages, RC110,
-               "rank %u of %u and local rank %u of %u do not tell on which node this task is; nothing "
-               "is set; start the same number of tasks on each node: %s",
+               "rank %u of %u and local rank %u of %u do not determine the node of this task; nothing is set; start "
+               "the same number of tasks on each node: %s",
                facts->field[RC_RANK].value, facts->field[RC_WORLD_SIZE].value, facts->field[RC_LOCAL_RANK].value,
                facts->field[RC_LOCAL_WORLD_SIZE].value, cure);
     return false;

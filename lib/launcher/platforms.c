@@ -323,7 +323,7 @@ static bool number_nodes(struct rc_reader *reader, struct rc_number *field)
     if (rank % each != field[RC_LOCAL_RANK].value || (node.value != RC_UNKNOWN && node.value != rank / each))
         return rc_say(reader->messages, RC103,
                       "RANK %u, with %u processes a node, is local rank %u of node %u, but LOCAL_RANK or "
-                      "NODE_RANK says otherwise; nothing is set; pass the platform's own values",
+                      "NODE_RANK differs; nothing is set; pass the platform's own values",
                       rank, each, rank % each, rank / each);
     field[RC_NODE_RANK] = (struct rc_number){ rank / each, node.source ? node.source : "RANK and processes a node" };
     field[RC_LOCAL_WORLD_SIZE] = (struct rc_number){ each, "WORLD_SIZE / nodes" };

@@ -39,8 +39,8 @@ static enum rc_pmixjob_answer tell_failure(struct rc_reader *reader, struct rc_s
     struct rc_str text;
     struct rc_str kind = rc_str_split(why, ' ', &text);
     bool no_library = rc_str_is(kind, "library");
-    const char *what = rc_str_is(kind, "program")  ? "rollcall-pmix, which asks the PMIx server, cannot be run"
-                       : no_library                ? "the PMIx server cannot be asked without libpmix.so.2"
+    const char *what = rc_str_is(kind, "program")  ? "rollcall-pmix, which queries the PMIx server, cannot be run"
+                       : no_library                ? "the PMIx server cannot be queried without libpmix.so.2"
                        : rc_str_is(kind, "server") ? "the PMIx server does not answer"
                                                    : "the PMIx server's answer is incomplete";
 
@@ -186,7 +186,7 @@ bool rc_pmix_read(struct rc_reader *reader, struct rc_facts *facts)
     case RC_PMIXJOB_NONE:
         rc_say(reader->messages, RC109,
                "PMIX_RANK is %u in namespace %pQ, but the environment has no world size; "
-               "nothing is set; start the command with rollcall exec, which asks the PMIx server, "
+               "nothing is set; start the command with rollcall exec, which queries the PMIx server, "
                "or with mpirun or srun --ddp",
                facts->field[RC_RANK].value, &name);
         break;

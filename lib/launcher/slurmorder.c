@@ -298,10 +298,10 @@ static bool refuse(const struct search *s)
                                 s->node->first, rank_by_list(s));
         cure = rc_format(arena, "use srun --ddp or --mpi=pmix, or srun -m plane=%u", s->facts->max_local_size);
     } else if (rc_str_is(find_told(s), RC_TASK_HOSTS_LONG)) {
-        cause = "the distribution is arbitrary, and too irregular for a variable to say which task is on which node";
+        cause = "the distribution is arbitrary, and too irregular for a variable to hold the node of each task";
         cure = "name each node once in SLURM_HOSTFILE, all of its tasks together";
     }
-    return rc_say(s->reader->messages, RC106, "%s, and nothing says on which node rank 0 is; nothing is set; %s", cause,
+    return rc_say(s->reader->messages, RC106, "%s, and no variable has the node of rank 0; nothing is set; %s", cause,
                   cure);
 }
 

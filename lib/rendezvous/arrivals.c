@@ -102,7 +102,7 @@ bool rc_missing_ask(const struct rc_endpoint *server, const bool *come, uint32_t
         rolls = rc_roll_read_all(reply.text, &count);
     rc_namer_reset(&namer);
     ranks = name_missing("rank", come, all, missing, rolls, count, &namer, &one);
-    rc_format(arena, "%s %s not called it", ranks ? ranks : "a rank", ranks && missing > 1 ? "have" : "has");
+    rc_format(arena, "%s did not make this call", ranks ? ranks : "a rank");
     free(rolls);
     free(reply.text);
     return true;
@@ -304,7 +304,7 @@ const char *rc_callers_end(const struct rc_callers *callers, enum rc_ending endi
     /* a node that cannot reach srun prints that; tasks that have not ended well may have ended in another plugin */
     return rc_format(arena, "the step has ended, and nothing came from %s; unless %s, %s tasks ran without ranks%s",
                      name_silent(callers, &namer),
-                     ending == RC_ENDED_WELL ? "RC611 says otherwise" : "another line says otherwise",
+                     ending == RC_ENDED_WELL ? "RC611 reports otherwise" : "another line reports otherwise",
                      callers->nodes - callers->count == 1 ? "its" : "their",
                      callers->named ? "" : "; see slurmd's log there: it must load rollcall.so");
 }

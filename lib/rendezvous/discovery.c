@@ -225,7 +225,7 @@ static int run_program(enum rc_program_kind kind, const char *name, const char *
              ? rc_program_line(&program, text, RC_DISCOVERY_TEXT)
              : explain_failure(text, name, strerror(ENOENT));
     free(env);
-    return rc < 0 || strchr(text, '=') ? rc : explain_failure(text, name, "said nothing");
+    return rc < 0 || strchr(text, '=') ? rc : explain_failure(text, name, "printed nothing");
 }
 
 /* The process whose end is the end of the launch. A process started by hand has no launcher

@@ -204,6 +204,6 @@ const char *rc_reports_say(struct rc_reports *reports, const struct rc_callers *
 
 void rc_reports_free(struct rc_reports *reports);
 
-/* Writes "ranks 2-3 on n2 have not called it", where srun's server, which may be NULL, says on which node each is.
+/* Writes "ranks 2-3 on n2 did not make this call", where srun's server, which may be NULL, says on which node each is.
  * False, with nothing written, if all have come. */
 bool rc_missing_ask(const struct rc_endpoint *server, const bool *come, uint32_t all, struct rc_arena *arena);

@@ -319,7 +319,7 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
     if (n == -ETIMEDOUT)
         break_off(outcome, sent, "rollcall-exchange did not end");
     else if (n == -EMSGSIZE)
-        break_off(outcome, true, "rollcall-exchange said too much");
+        break_off(outcome, true, "rollcall-exchange printed too much");
     else if (n < 0)
         fail_to_run(request, strerror((int)-n), outcome);
     else if (WIFSIGNALED(status))
@@ -352,12 +352,12 @@ bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *
         forget_port_error(outcome, context, result);
         return rc_say(
             &result->messages, RC612,
-            "no task starts here; another line of rollcall names the error; correct that, or start in spite of "
-            "a contradiction with --ddp=check=warn, of an odd node with --ddp=same=warn");
+            "not starting tasks on this node: another line of rollcall names the error; correct that; to start anyway, "
+            "use --ddp=check=warn (contradictions) or --ddp=same=warn (a node that differs)");
     }
     if (outcome->how == RC_LOST)
         return rc_say(&result->messages, RC613,
-                      "%pS got no answer from the other nodes, which may start without it: %s; no task starts "
+                      "%pS received no answer from the other nodes, which may start without it: %s; not starting tasks "
                       "on %pS; start the step again; if it happens again, use --ddp=exchange=off",
                       &node, outcome->why, &node);
     context->told.port = outcome->how == RC_MET ? outcome->port : 0;

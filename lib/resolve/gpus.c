@@ -252,7 +252,7 @@ static void show_own(struct view *v)
         return;
     gpus->shown = 1;
     gpus->list = rc_copy(&v->result->arena, own);
-    gpus->reason = "this task's own GPU alone, as LOCAL_RANK says";
+    gpus->reason = "only this task's GPU, which is then device 0";
 }
 
 /* Rule 3: the step's list, with the task's own at place r. False where that is none of the step's. */
@@ -275,7 +275,7 @@ static bool show_step(struct view *v)
     }
     gpus->shown = gpus->total;
     gpus->list = list;
-    gpus->reason = "the step's GPUs, this task's own where LOCAL_RANK says";
+    gpus->reason = "the step's GPUs, with this task's at index LOCAL_RANK";
     return true;
 }
 
@@ -352,7 +352,7 @@ static void say_shared(struct view *v)
         return;
     rc_say(&result->messages, RC902,
            "%u tasks share %u GPU%s on this node: NCCL refuses two ranks on one GPU; ask for as many "
-           "GPUs as tasks (srun --gpus-per-node=%u), or say that it is meant (srun --ntasks-per-gpu)",
+           "GPUs as tasks (srun --gpus-per-node=%u); if tasks share GPUs on purpose, use srun --ntasks-per-gpu",
            v->tasks, v->gpus->total, v->gpus->total == 1 ? "" : "s", v->tasks);
 }
 

@@ -245,8 +245,8 @@ bool rc_identity_order(const struct rc_context *context, struct rc_result *resul
         return true;
     if (rank->value == RC_UNKNOWN)
         return rc_say(&result->messages, RC306,
-                      "order=node was asked for, but %s does not say how many tasks each node has; "
-                      "nothing is set; leave order=node out",
+                      "order=node was requested, but %s does not provide the number of tasks on each node; nothing is "
+                      "set; leave order=node out",
                       result->launcher->title);
     result->identity.field[RC_RANK] = rank->value;
     result->by_node = true;

@@ -64,7 +64,7 @@ static bool user_port_stays(struct rc_result *result, const struct rc_options *o
     if (!options->port_by_user)
         return true;
     return rc_say(&result->messages, RC415,
-                  "MASTER_PORT was %u, but port= asks for another one; it is %u now; leave one of them out",
+                  "MASTER_PORT was %u, but port= selects another port; it is %u now; leave one of the two out",
                   (uint32_t)users, (uint32_t)master->port);
 }
 
@@ -79,7 +79,7 @@ static void masterport_find(const struct rc_context *context, struct rc_result *
     master->port_source = result->facts.port_source;
     if (context->told.port) {
         master->port = context->told.port;
-        master->port_source = "held by rank 0, which told all nodes";
+        master->port_source = "held by rank 0, which sent it to all nodes";
     } else if (options->port_first) {
         master->port = port_in(result->facts.port_seed, options->port_first, options->port_last, 1);
         master->port_source = "port=, as it was asked for";
@@ -234,10 +234,10 @@ static bool refuse_without_host(struct rc_result *result)
 
     if (result->outer_master)
         return rc_say(&result->messages, RC404,
-                      "MASTER_ADDR is another launch's, and nothing else says on which host rank 0 is; nothing is "
+                      "MASTER_ADDR belongs to another launch, and no other variable has the host of rank 0; nothing is "
                       "set; start this launch outside of that one");
     return rc_say(&result->messages, RC404,
-                  "%s does not say on which host rank 0 is; nothing is set; set MASTER_ADDR to its name or "
+                  "%s does not provide the host of rank 0; nothing is set; set MASTER_ADDR to its name or "
                   "address%s%s",
                   launcher->title, launcher->pass[0] ? ": " : "", launcher->pass);
 }
@@ -286,8 +286,8 @@ static void warn_left_over(struct rc_result *result)
     if (rc_str_is(addr, master->addr) && rc_str_is(port, rc_format(&result->arena, "%u", (uint32_t)master->port)))
         return;
     rc_say(&result->messages, RC417,
-           "MASTER_ADDR was %pQ and MASTER_PORT %pQ, of %s, whose task this is not; they are %s and %u "
-           "now; unset them",
+           "MASTER_ADDR %pQ and MASTER_PORT %pQ belong to an outer launch by %s; rollcall set them to %s and %u; unset "
+           "them before this launch",
            &addr, &port, result->outer_master->title, master->addr, (uint32_t)master->port);
 }
 

@@ -250,8 +250,8 @@ static void note_others(struct rc_reader *reader, const struct candidates *candi
         /* a container that has process numbers of its own hides what would tell */
         if (guessed && c != chosen && may_be_inside(c)) {
             rc_say(reader->messages, RC126,
-                   "this is a task of %s and of %s, and no process in sight tells which is inside the "
-                   "other; %s is taken; let the container see the node's processes (--pid=host)",
+                   "this is a task of %s and of %s, and no visible process shows which one is inside the other; "
+                   "rollcall uses %s; let the container see the node's processes (--pid=host)",
                    result->launcher->title, title, result->launcher->title);
             guessed = false;
         }

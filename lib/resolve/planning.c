@@ -177,7 +177,7 @@ static void unset_workers_numbers(struct rc_result *result)
 {
     for (unsigned i = 0; i < NUMBERS; i++)
         if (!numbers[i].is_agents)
-            rc_plan_unset(result, numbers[i].name, "it would say that the workers exist already");
+            rc_plan_unset(result, numbers[i].name, "it would mean that the workers exist already");
 }
 
 /* The user's own value that works, or ours. */
@@ -193,10 +193,10 @@ static void set_master_names(struct rc_result *result)
     else
         rc_plan_set(result, RC_STR("MASTER_ADDR"), master->addr, master->addr_source, "the host of rank 0");
     if (master->port_given == RC_GIVEN_BY_STAMP && result->stamp.port == master->port)
-        rc_plan_keep(result, RC_STR("MASTER_PORT"), "as this task was told it");
+        rc_plan_keep(result, RC_STR("MASTER_PORT"), "as rollcall set it at the start of this task");
     else if (master->port_given == RC_GIVEN_BY_STAMP)
         rc_plan_keep(result, RC_STR("MASTER_PORT"),
-                     rc_format(&result->arena, "set since; all tasks were told %u", (uint32_t)result->stamp.port));
+                     rc_format(&result->arena, "changed since; all tasks use %u", (uint32_t)result->stamp.port));
     else if (master->port_given == RC_GIVEN_BY_USER)
         rc_plan_keep(result, RC_STR("MASTER_PORT"),
                      rc_format(&result->arena, "as the user set it; without it, all tasks get %u",
@@ -405,7 +405,7 @@ void rc_planning_say_changed(struct rc_result *result)
 
 void rc_planning_restore(struct rc_result *result)
 {
-    static const char reason[] = "as this task was told, before somebody set another one";
+    static const char reason[] = "as rollcall set it, before it was changed";
     struct rc_str rest = result->stamp.told;
     uint32_t value = RC_UNKNOWN;
 
@@ -428,6 +428,6 @@ void rc_planning_write(const struct rc_context *context, struct rc_result *resul
     keep_order(result);
     rc_gpus_plan(context, result);
     set_for_frameworks(result, is_repeated);
-    rc_plan_set(result, RC_STR(RC_STAMP), stamp, "rollcall", "tells a later rollcall in this task that all is done");
+    rc_plan_set(result, RC_STR(RC_STAMP), stamp, "rollcall", "a later rollcall in this task finds that all is set");
     warn_of_uneven(result);
 }

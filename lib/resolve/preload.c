@@ -310,5 +310,5 @@ void rc_forgotten_plan(const struct rc_context *context, struct rc_result *resul
     if (tasks && rc_seen(context->here, RC_LEARN_WATCH, RC_ABSENT))
         set_watch(result, context->here->watch,
                   rc_format(&result->arena, "script=%pS tasks=%u%s", &job, tasks, context->called ? " exec=1" : ""),
-                  "torch says there that srun was forgotten");
+                  "torch reports there that srun is missing");
 }

@@ -313,8 +313,8 @@ static void say_uuids(struct rc_result *result)
 
     if (result->command.told && (rc_str_starts(list, "GPU-") || rc_str_starts(list, "MIG-")))
         rc_say(&result->messages, RC905,
-               "CUDA_VISIBLE_DEVICES lists UUIDs, and %pS may read numbers alone; the list is left so; "
-               "list the GPUs by number if it ends with 'invalid literal for int()'",
+               "CUDA_VISIBLE_DEVICES lists UUIDs, but %pS may accept only indices; rollcall left the list unchanged; "
+               "list the GPUs by index if it ends with 'invalid literal for int()'",
                &result->command.name);
 }
 

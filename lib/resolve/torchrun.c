@@ -274,7 +274,7 @@ static bool check_workers(const struct rc_context *context, struct rc_result *re
     return rc_say(&result->messages, RC313,
                   "torchrun was given --nproc_per_node=%pQ, which is no number; it is not started; %s%s", &given,
                   leave_out(context, result, "--nproc_per_node"),
-                  rc_plan_find(&result->plan, RC_STR("PET_NPROC_PER_NODE")) ? "" : ", and say nproc=N");
+                  rc_plan_find(&result->plan, RC_STR("PET_NPROC_PER_NODE")) ? "" : ", and use nproc=N");
 }
 
 /* A host that all nodes were given, but at which they cannot meet. */
@@ -381,8 +381,8 @@ static void check_arguments(const struct rc_context *context, struct rc_result *
         return;
     if (command->given.standalone && nnodes > 1)
         rc_say(&result->messages, RC305,
-               "torchrun --standalone trains on each of the %u nodes by itself; it is left so; "
-               "leave it out to train on all together",
+               "torchrun --standalone makes each of the %u nodes train separately; rollcall did not change it; remove "
+               "--standalone to train across nodes",
                nnodes);
     else if ((has_machines || (command->torchrun && !command->given.standalone)) &&
              (nnodes == 1 || arguments->alone || check_host(context, result, arguments)) &&

@@ -154,8 +154,8 @@ static const char *name_sides(struct rc_namer *namer, const struct rc_group *gro
         list = rc_format(&namer->text, "%s, %s on the other %llu", list, show_value(namer, group[0].member->text),
                          (unsigned long long)group[0].count);
     return rc_format(&namer->text, "%s; %s", list,
-                     odd ? "repair or leave out the odd one, or say same=off"
-                         : "use nodes of one kind, or say same=off");
+                     odd ? "repair or leave out the odd one, or use same=off"
+                         : "use nodes of one kind, or use same=off");
 }
 
 /* `count` members in check->part */

@@ -248,7 +248,7 @@ static void check_node_ranks(struct rc_checking *check)
         const char *hosts = rc_name_hosts(&check->namer, part, kept);
 
         rc_checking_add(check, RC603,
-                        "%s of %s on %s cannot be told apart; every node needs a rank of its own; " RC_ONE_LAUNCHER,
+                        "%s of %s on %s have the same node rank; every node needs a different one; " RC_ONE_LAUNCHER,
                         nodes, tasks, hosts);
     }
 }

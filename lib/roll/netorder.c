@@ -88,11 +88,11 @@ static const char *find_doubt(const struct rc_roll *rolls, size_t count, bool co
     if (nowhere == 0)
         return NULL;
     if (nowhere == count)
-        return "Slurm knows no switches or blocks here (SLURM_TOPOLOGY_ADDR)";
+        return "Slurm has no switches or blocks here (SLURM_TOPOLOGY_ADDR)";
     host = rc_netorder_host(&rolls[last]);
     if (!host.n)
-        return "not all nodes were asked for it";
-    return rc_format(arena, "Slurm does not say in which switch or block %pS is (SLURM_TOPOLOGY_ADDR)", &host);
+        return "it was not requested on all nodes";
+    return rc_format(arena, "Slurm does not provide the switch or block of %pS (SLURM_TOPOLOGY_ADDR)", &host);
 }
 
 uint32_t rc_netorder_tasks(const struct rc_roll *roll)

@@ -87,7 +87,7 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
         uint32_t node = 0;
 
         if (sum.has_deaf)
-            answer->unordered = RC_STR("not all nodes can be told of it");
+            answer->unordered = RC_STR("not all nodes support it");
         else
             node = find_order(answer, rolls, count, whole, &arena);
         first = NULL;

@@ -336,7 +336,8 @@ static void add_notes(struct mapping *mapping)
                  "%u of %u tasks have cores outside of their GPU's NUMA node: there are not enough free ones in it",
                  apart, mapping->tasks);
     if (unknown)
-        add_note(mapping, "the topology does not say where the GPUs hang: the cores are split as without GPUs");
+        add_note(mapping,
+                 "the topology does not show where the GPUs are attached: the cores are split as without GPUs");
     if (mapping->chosen_count > 0 && mapping->tasks > mapping->chosen_count)
         add_note(mapping, "%u tasks on %zu GPU%s: several tasks use the same GPU", mapping->tasks,
                  mapping->chosen_count, mapping->chosen_count == 1 ? "" : "s");

@@ -78,7 +78,7 @@ PYTHON
     all 4 python3 "$BATS_TEST_TMPDIR/late.py"
     for rank in 0 1 2 3; do
         run -0 cat "$BATS_TEST_TMPDIR/rank.$rank"
-        [ "$output" = "RC617: rank $rank: rollcall_allgather(\"x\"): rank 3 has not called it within 5 s; look at the output there, or give a larger timeout; all ranks make the same calls in the same order (rollcall explain RC617)
+        [ "$output" = "RC617: rank $rank: rollcall_allgather(\"x\"): rank 3 did not make this call within 5 s; look at the output there, or give a larger timeout; all ranks make the same calls in the same order (rollcall explain RC617)
 [b'0', b'1', b'2', b'3']" ]
     done
 }
@@ -99,7 +99,7 @@ rollcall.barrier(timeout=90)
 PYTHON
     all 2 python3 "$BATS_TEST_TMPDIR/late.py"
     for rank in 0 1; do
-        grep -q '("x"): rank 1 has not called it within 2 s; ' "$BATS_TEST_TMPDIR/rank.$rank"
+        grep -q '("x"): rank 1 did not make this call within 2 s; ' "$BATS_TEST_TMPDIR/rank.$rank"
     done
 }
 
@@ -125,14 +125,14 @@ for node, server in enumerate(nodes):
 for server in nodes:
     assert b"answer=1" in server.makefile("rb").read()
 PYTHON
-    fails 4 'RC617: rank 0: rollcall_allgather("x"): rank 1 has not called it within 5 s; ' \
+    fails 4 'RC617: rank 0: rollcall_allgather("x"): rank 1 did not make this call within 5 s; ' \
         here env "${task_0[@]}" "${at_server[@]}" TORCHELASTIC_RUN_ID=42 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500 \
         "${worker[@]}" "${does[@]}" 'rollcall.allgather("x", b"", timeout=5)'
     close_server
 }
 
 @test "rank 0 never calls: the others say so" {
-    fails 4 'RC617: rank 1: rollcall_allgather("x"): rank 0 has ended, or has not called it within 1 s; ' \
+    fails 4 'RC617: rank 1: rollcall_allgather("x"): rank 0 has ended, or did not make this call within 1 s; ' \
         by_hand 1 2 "${does[@]}" 'rollcall.allgather("x", b"", timeout=1)'
 }
 
@@ -152,7 +152,7 @@ except rollcall.Timeout as error:
 PYTHON
     all 3 python3 "$BATS_TEST_TMPDIR/barrier.py" "$BATS_TEST_TMPDIR"
     for rank in 0 1; do
-        grep -q "^RC617: rank $rank: rollcall_barrier(\"b\"): rank 2 has not called it within 2 s; " \
+        grep -q "^RC617: rank $rank: rollcall_barrier(\"b\"): rank 2 did not make this call within 2 s; " \
             "$BATS_TEST_TMPDIR/rank.$rank"
     done
 }

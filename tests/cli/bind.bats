@@ -226,7 +226,7 @@ END
     sed 's/libhwloc\.so/libhwnot.so/g' "$prefix/libexec/rollcall/rollcall-map" > "$BATS_TEST_TMPDIR/tree/libexec/rollcall/rollcall-map"
     chmod +x "$BATS_TEST_TMPDIR/tree/libexec/rollcall/rollcall-map"
     both "${given[@]}" -- --ddp=bind=cores -v
-    [[ $said == *'warning RC917: the tasks of '*': rollcall-map fails; rollcall map says why'* ]]
+    [[ $said == *'warning RC917: the tasks of '*': rollcall-map fails; rollcall map prints the reason'* ]]
 }
 
 # All tasks of the node have to ask the same.
@@ -254,7 +254,7 @@ END
 
 # One GPU for two tasks, a list that may be this task's own view, and a task that Slurm has bound to a GPU of its own.
 @test "where nothing tells which GPU is this task's own: unbound, and a line for who asked by name" {
-    why="nothing tells which of the node's GPUs are this task's own"
+    why="it is unknown which of the node's GPUs are this task's"
     unknown()
     {
         both "${given[@]}" "$@" -- -v --ddp=worker

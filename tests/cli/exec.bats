@@ -232,11 +232,11 @@ PYTHON
             with PATH="$PWD:$PATH" "${agent[@]}" "$rollcall" exec -- torchrun --nnodes 3 --max-restarts=3 train.py
         fails_with 1 "RC312: torchrun was given --master_addr='localhost', but each node would wait for itself there; " \
             with PATH="$PWD:$PATH" "${agent[@]}" "$rollcall" exec -- torchrun --master-addr=localhost train.py
-        fails_with 1 "RC313: torchrun was given --nproc_per_node='a100:2', which is no number; it is not started; leave it out: torchrun train.py, and say nproc=N" \
+        fails_with 1 "RC313: torchrun was given --nproc_per_node='a100:2', which is no number; it is not started; leave it out: torchrun train.py, and use nproc=N" \
             with PATH="$PWD:$PATH" "${agent[@]}" "$rollcall" exec -- torchrun --nproc_per_node=a100:2 train.py
         for words in '-m train --nproc_per_node 3 --nnodes=2' '--nnodes=2 train.py --nproc-per-node=3' \
             '--no-python ./train 2 --nproc_per_node 3'; do
-            fails_with 1 "leave it out: torchrun $words, and say nproc=N" \
+            fails_with 1 "leave it out: torchrun $words, and use nproc=N" \
                 with PATH="$PWD:$PATH" "${agent[@]}" "$rollcall" exec -- torchrun --nproc_per_node a100:2 $words
         done
     done
@@ -310,7 +310,7 @@ PYTHON
     run -0 --separate-stderr with "${task_3[@]}" "$rollcall" exec --ddp=worker -- \
         sh -c "export RANK=9 WORLD_SIZE=99 LOCAL_RANK=5; exec $rollcall exec -v -- sh -c '$print_names'"
     [ "$output" = '3 4 1 2 1 192.0.2.1 ' ]
-    [[ $stderr == *"note RC501: RANK was '9', it is 3 now: as this task was told, before somebody set another one"* ]]
+    [[ $stderr == *"note RC501: RANK was '9', it is 3 now: as rollcall set it, before it was changed"* ]]
     [[ $stderr == *"RC501: WORLD_SIZE was '99'"*"RC501: LOCAL_RANK was '5'"* ]]
     # the rest of that identity goes with it, and what order= made of it stays
     run -0 with "${task_3[@]}" SLURM_DISTRIBUTION=cyclic SLURM_PROCID=3 SLURM_GTIDS=1,3 "$rollcall" exec --ddp=order=node -- \
@@ -409,7 +409,7 @@ remote=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK
     run with "${remote[@]}" MASTER_ADDR=192.0.2.1 "$rollcall" exec -- touch "$BATS_TEST_TMPDIR/ran"
     echo "$output"
     [ "$status" = 1 ]
-    [[ $output == 'rollcall: error RC407: '*'; if it leads here (NAT), say addr=given (rollcall explain RC407)' ]]
+    [[ $output == 'rollcall: error RC407: '*'; if it leads here (NAT), use addr=given (rollcall explain RC407)' ]]
     [ ! -e "$BATS_TEST_TMPDIR/ran" ]
     run -0 with "${remote[@]}" MASTER_ADDR=192.0.2.1 "$rollcall" exec --ddp=worker,addr=given -- sh -c 'echo "$RANK $MASTER_ADDR"'
     [ "$output" = '0 192.0.2.1' ]

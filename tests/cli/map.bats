@@ -169,7 +169,7 @@ expect()
 1 1 0 - 4 4-7
 2 2 1 - 4 8-11
 3 3 1 - 4 12-15' no-locality
-    jq -e '.notes == ["the topology does not say where the GPUs hang: the cores are split as without GPUs"]' \
+    jq -e '.notes == ["the topology does not show where the GPUs are attached: the cores are split as without GPUs"]' \
         "$BATS_TEST_TMPDIR/map.json"
     # with one task there is no reason to leave a half unused
     expect '0 0 - - 16 0-15' no-locality --tasks 1

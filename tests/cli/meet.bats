@@ -427,7 +427,7 @@ ROWS
         rm -f "$tree"/server/*
         both
         stopped
-        said 1 ' got no answer from the other nodes, '
+        said 1 ' received no answer from the other nodes, '
     done
 }
 

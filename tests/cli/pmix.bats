@@ -78,16 +78,16 @@ run_task()
 }
 
 @test "the program is missing, or cannot be run" {
-    fails_with 1 "RC120: rollcall-pmix, which asks the PMIx server, cannot be run: 'No such file or directory'" \
+    fails_with 1 "RC120: rollcall-pmix, which queries the PMIx server, cannot be run: 'No such file or directory'" \
         run_task exec -- true
     asked 'exit 0'
     chmod 644 "$asker"
     if [ "$(id -u)" != 0 ]; then
-        fails_with 1 "RC120: rollcall-pmix, which asks the PMIx server, cannot be run: 'Permission denied'" \
+        fails_with 1 "RC120: rollcall-pmix, which queries the PMIx server, cannot be run: 'Permission denied'" \
             run_task exec -- true
     fi
     asked 'kill -SEGV $$'
-    fails_with 1 "RC120: rollcall-pmix, which asks the PMIx server, cannot be run: 'ended by signal 11'" \
+    fails_with 1 "RC120: rollcall-pmix, which queries the PMIx server, cannot be run: 'ended by signal 11'" \
         run_task exec -- true
 }
 
@@ -107,7 +107,7 @@ run_task()
     mkdir "$tree/broken"
     : > "$tree/broken/libpmix.so.2"
     task+=(LD_LIBRARY_PATH="$tree/broken")
-    fails_with 1 "RC120: the PMIx server cannot be asked without libpmix.so.2: 'file too short'" run_task exec -- true
+    fails_with 1 "RC120: the PMIx server cannot be queried without libpmix.so.2: 'file too short'" run_task exec -- true
 }
 
 @test "the real program: the server is gone" {

@@ -59,10 +59,10 @@ variables()
     as_file "${lines[@]}"
     grep -q '^ROLLCALL_SCOPE=slurm:42\.7/3/' "$BATS_TEST_TMPDIR/task.env"
     run -0 "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
-    [[ $(tr -s ' \n' ' ' <<< "$output") == *'keep MASTER_PORT 29500 as this task was told it'* ]]
+    [[ $(tr -s ' \n' ' ' <<< "$output") == *'keep MASTER_PORT 29500 as rollcall set it at the start of this task'* ]]
     sed -i 's/^MASTER_PORT=.*/MASTER_PORT=29700/' "$BATS_TEST_TMPDIR/task.env"
     run -0 "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
-    [[ $(tr -s ' \n' ' ' <<< "$output") == *'keep MASTER_PORT 29700 set since; all tasks were told 29500'* ]]
+    [[ $(tr -s ' \n' ' ' <<< "$output") == *'keep MASTER_PORT 29700 changed since; all tasks use 29500'* ]]
     as_file "${task_3[@]}" MASTER_PORT=29500
     run -0 "$rollcall" show --from "$BATS_TEST_TMPDIR/task.env"
     [[ $(tr -s ' \n' ' ' <<< "$output") == *'keep MASTER_PORT 29500 as the user set it; without it, all tasks get '* ]]
@@ -348,8 +348,8 @@ tasks()
     python3 -c 'import signal, socket
 s = socket.socket(); s.bind(("", 0)); s.listen(1); print(s.getsockname()[1], flush=True); signal.pause()' \
         > "$BATS_TEST_TMPDIR/port" 3>&- &
-    local pid=$!
-    until read -r port < "$BATS_TEST_TMPDIR/port"; do kill -0 $pid; sleep 0.1; done
+    server_pid=$! # ended by teardown
+    until read -r port < "$BATS_TEST_TMPDIR/port"; do kill -0 "$server_pid"; sleep 0.1; done
     while IFS='|' read -r want variable option; do
         run -1 --separate-stderr with "${task_0[@]}" "$own_job" $variable "$rollcall" exec $option -- true
         grep -q "^rollcall: error $want: " <<< "$stderr"
@@ -366,7 +366,6 @@ END
     # of a range, another port is free; and a task that is not rank 0 holds none
     run -0 with "${task_0[@]}" "$own_job" "$rollcall" show --ddp=alone,port="$port"-65535
     run -0 with "${task_3[@]}" "$own_job" MASTER_PORT="$port" "$rollcall" show --rank 3
-    kill $pid
 }
 
 @test "show before the start: one note on the port and on the nodes; none for a port that is given" {

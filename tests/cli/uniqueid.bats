@@ -98,11 +98,11 @@ PYTHON
 }
 
 @test "rank 0 never calls: one line, within the time" {
-    fails 4 'RC617: rank 1: rollcall_nccl_unique_id: rank 0 has ended, or has not called it within 1 s; ' \
+    fails 4 'RC617: rank 1: rollcall_nccl_unique_id: rank 0 has ended, or did not make this call within 1 s; ' \
         by_hand 1 2 "${does[@]}" 'rollcall.nccl_unique_id(timeout=1)'
     # it has a store server, and has gone on to something else
     begin 0 2 python3 -c 'import rollcall; rollcall.broadcast("here", b"")'
-    fails 4 'RC617: rank 1: rollcall_broadcast("there"): rank 0 has not called it within 1 s; ' \
+    fails 4 'RC617: rank 1: rollcall_broadcast("there"): rank 0 did not make this call within 1 s; ' \
         by_hand 1 2 "${does[@]}" 'rollcall.broadcast("here") and 0 or rollcall.broadcast("there", timeout=1)'
 }
 
@@ -138,7 +138,7 @@ try:
 except rollcall.Error as error:
     print(error.code, error, flush=True)
 os._exit(0)'
-    [[ $output == '4 RC617: rank 1: rollcall_broadcast("short"): rank 0 has ended, or has not called it within 1 s; '* ]]
+    [[ $output == '4 RC617: rank 1: rollcall_broadcast("short"): rank 0 has ended, or did not make this call within 1 s; '* ]]
 }
 
 @test "no NCCL: all ranks say so at once" {
@@ -174,7 +174,7 @@ os._exit(0)'
 }
 
 @test "srun's server is gone: one line" {
-    fails 5 'RC620: rank 3: rollcall_broadcast("x"): srun, which keeps what tasks tell each other, is not to be reached; ' \
+    fails 5 'RC620: rank 3: rollcall_broadcast("x"): srun, which stores what the tasks share, cannot be reached; ' \
         here env "${task_3[@]}" SLURM_ROLLCALL_SERVER="0123456789abcdef0123456789abcdef 9 42.7" \
         SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 "${does[@]}" 'rollcall.broadcast("x")'
 }

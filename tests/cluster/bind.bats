@@ -104,7 +104,7 @@ all_cpus()
 # Slurm puts them all on one core.
 # bats test_tags=series
 @test "rollcall-map fails on a node -> one warning with the node's name, and show and doctor report it" {
-    local map=$ROLLCALL_PREFIX/libexec/rollcall/rollcall-map reason="rollcall-map cannot be asked: Permission denied"
+    local map=$ROLLCALL_PREFIX/libexec/rollcall/rollcall-map reason="rollcall-map could not be queried: Permission denied"
     cp "$map" "$shared/closed"
     chmod 000 "$shared/closed"
     on n2 mount --bind "$shared/closed" "$map"

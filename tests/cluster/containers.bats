@@ -48,7 +48,7 @@ step()
 @test "ch-run: each rank is there once, and all meet at the port that rollcall holds" {
     ROLLCALL_DEBUG=1 step auto -- python /work/meet.py
     everybody whoami world=4 nodes=2
-    said 'held by rank 0, which told all nodes'
+    said 'held by rank 0, which sent it to all nodes'
 }
 
 @test "ch-run: torchrun in there is found, and none of rollcall's libraries is asked for that is not there" {
@@ -74,7 +74,7 @@ within()
 @test "a plugin's container: the nodes meet all the same, and the tasks stay in there" {
     ROLLCALL_DEBUG=1 within auto python /work/meet.py
     everybody whoami world=4 nodes=2
-    said 'held by rank 0, which told all nodes'
+    said 'held by rank 0, which sent it to all nodes'
     unsaid 'warning'
     within exchange=pmix,bind=cores sh -c '[ -e /work/meet.py ] && [ ! -e "$0" ] && pwd' "$ROLLCALL_PREFIX/bin/rollcall"
     succeeded

@@ -156,7 +156,7 @@ time.sleep(500)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
         # -K0: the first one to fail would end the step before n2 has said it
         step 60 "--ddp=exchange=$transport,deadline=2" -K0 -N3 -n3
         failed
-        said 'error RC613: n2 got no answer from the other nodes, .*: rollcall-exchange was ended by signal 9; '
+        said 'error RC613: n2 received no answer from the other nodes, .*: rollcall-exchange was ended by signal 9; '
         unsaid '^port 1 '
     done
     nothing_remains
@@ -167,7 +167,7 @@ time.sleep(500)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     for script in 'kill -SEGV $$' 'exec sleep 300'; do
         inject n2 <<< "$script"
         meets 3 60 --ddp=deadline=3 -N3 -n3
-        said 'warning RC611: the nodes could not speak to each other: rollcall-exchange (was ended by signal 11|did not end); '
+        said 'warning RC611: the nodes could not reach each other: rollcall-exchange (was ended by signal 11|did not end); '
     done
 }
 
@@ -185,7 +185,7 @@ time.sleep(500)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
         exec $real "$@"'
     inject n2 <<< 'until [ -e '"$shared/gone"' ]; do sleep 0.1; done; exec $real "$@"'
     from=n1 meets 2 60 --ddp=exchange=srun -N2 -n2
-    said 'warning RC611: the nodes could not speak to each other: the rendezvous server: Connection refused; '
+    said 'warning RC611: the nodes could not reach each other: the rendezvous server: Connection refused; '
     nothing_remains
 }
 
@@ -197,8 +197,8 @@ time.sleep(500)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     on n1 sh -c 'kill -CONT $(cat "$0")' "$shared/stopped"
     failed
     unsaid '^port '
-    said 'error RC613: n1 got no answer from the other nodes, which may start without it: Connection timed out; '
-    said 'error RC613: n2 got no answer from the other nodes, which may start without it: Connection timed out; '
+    said 'error RC613: n1 received no answer from the other nodes, which may start without it: Connection timed out; '
+    said 'error RC613: n2 received no answer from the other nodes, which may start without it: Connection timed out; '
     nothing_remains
 }
 
@@ -211,10 +211,10 @@ time.sleep(500)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     login cp -L "$library" "$shared/other/libpmix.so.2"
     inject n1 n2 <<< 'LD_LIBRARY_PATH='"$shared/broken"' exec $real "$@"'
     meets 2 60 --ddp=exchange=pmix -N2 -n2
-    said 'warning RC611: the nodes could not speak to each other: PMIx: library file too short; '
+    said 'warning RC611: the nodes could not reach each other: PMIx: library file too short; '
     inject n1 n2 <<< 'LD_LIBRARY_PATH='"$shared/other"' exec $real "$@"'
     meets 2 60 --ddp=exchange=pmix -N2 -n2
-    said 'warning RC611: the nodes could not speak to each other: PMIx: library .*PMIx'
+    said 'warning RC611: the nodes could not reach each other: PMIx: library .*PMIx'
     nothing_remains
 }
 
@@ -223,7 +223,7 @@ time.sleep(500)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     inject n1 n2 <<< 'file=$(readlink -f /usr/lib/*/libpmix.so.2)
         exec unshare -m sh -c "mount -t tmpfs none ${file%/*} && exec \"\$@\"" sh $real "$@"'
     meets 2 60 --ddp=exchange=pmix -N2 -n2
-    said 'warning RC611: the nodes could not speak to each other: PMIx: library cannot open shared object file: No such file or directory; '
+    said 'warning RC611: the nodes could not reach each other: PMIx: library cannot open shared object file: No such file or directory; '
     nothing_remains
 }
 
@@ -235,7 +235,7 @@ time.sleep(500)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
         done
         exec $real "$@"'
     meets 2 60 --ddp=exchange=pmix,deadline=5 -N2 -n2
-    said 'warning RC611: the nodes could not speak to each other: PMIx: server PMIx_Init: [A-Z_]*UNREACH'
+    said 'warning RC611: the nodes could not reach each other: PMIx: server PMIx_Init: [A-Z_]*UNREACH'
     nothing_remains
 }
 
@@ -243,7 +243,7 @@ time.sleep(500)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
     inject n1 n2 <<< 'unset $(env | sed -n "s/^\(PMIX_SERVER[A-Z0-9_]*\)=.*/\1/p"); exec $real "$@"'
     meets 2 60 --ddp=exchange=pmix,deadline=5 -N2 -n2
-    said 'warning RC611: the nodes could not speak to each other: PMIx: server '
+    said 'warning RC611: the nodes could not reach each other: PMIx: server '
     nothing_remains
 }
 
@@ -288,7 +288,7 @@ PYTHON
 @test "name servers that do not answer: the node starts without the others at its deadline" {
     inject n2 <<< 'sed "/^endpoint=/s/\$/ srun.example/" | exec unshare -mn python '"$tree/tests/nameserver.py silent $shared/asked"' $real "$@"'
     meets 2 60 --ddp=exchange=srun,deadline=2 -N2 -n2
-    said 'warning RC611: the nodes could not speak to each other: the rendezvous server: no connection within the deadline; '
+    said 'warning RC611: the nodes could not reach each other: the rendezvous server: no connection within the deadline; '
     unsaid RC613
     [ -s "$shared/asked" ]
     nothing_remains

@@ -21,7 +21,7 @@ one_port()
 held()
 {
     said '^PORT rank=0 .* held$' || return 1
-    said '^rollcall: MASTER_PORT=.*held by rank 0, which told all nodes'
+    said '^rollcall: MASTER_PORT=.*held by rank 0, which sent it to all nodes'
 }
 
 computed()

@@ -51,7 +51,7 @@ stops()
         step 30 "--ddp=exchange=$transport,deadline=300" -K0 -N3 -n3
         says "error $1" || return 1
         failed || return 1
-        said 'error RC612: no task starts here; another line of rollcall names the error; ' || return 1
+        said 'error RC612: not starting tasks on this node: another line of rollcall names the error; ' || return 1
         unsaid '^port ' || return 1
     done
     nothing_remains
@@ -95,16 +95,16 @@ causes="a prolog still runs there, ${started##*failed, }"
     inject n3 <<< 'echo failed=it is of no use'
     for transport in $transports; do
         cause='see what keeps them from starting, or from reaching the node of rank 0'
-        cure='try exchange=srun, or say exchange=off'
+        cure='try exchange=srun, or use exchange=off'
         if [ $transport = srun ]; then
             cause="rollcall runs there, and another line has that node's reason"
-            cure='try srun --mpi=pmix --ddp=exchange=pmix, or say exchange=off'
+            cure='try srun --mpi=pmix --ddp=exchange=pmix, or use exchange=off'
         fi
         # n1 and n2 may begin some seconds apart
         step 30 "--ddp=exchange=$transport,deadline=12" -N3 -n3
         said "warning RC601: nothing from n3 \(task 2\) within the deadline of 12 s; $cause; deadline=SECONDS waits longer\$"
-        said "warning RC611: the nodes could not speak to each other: it is of no use; the job goes on; n3 computes \
-MASTER_PORT, and its tasks are not checked; $cure\$"
+        said "warning RC611: the nodes could not reach each other: it is of no use; continuing: n3 uses a computed \
+MASTER_PORT, and its tasks were not checked; $cure\$"
         [ "$(grep -cE 'RC6(0[0-9]|1[0134])' "$err")" -eq 2 ] || explain "something else is said"
         one_port 3
     done
@@ -124,8 +124,8 @@ MASTER_PORT, and its tasks are not checked; $cure\$"
     : > "$shared/none"
     on n3 mount --bind "$shared/none" "$helper"
     step 30 --ddp=exchange=srun,deadline=300 -N3 -n3
-    says "warning RC611: the nodes could not speak to each other: rollcall-exchange cannot be run: Permission denied; the \
-job goes on; n3 computes MASTER_PORT, and its tasks are not checked; repair rollcall on that node, or say exchange=off"
+    says "warning RC611: the nodes could not reach each other: rollcall-exchange cannot be run: Permission denied; \
+continuing: n3 uses a computed MASTER_PORT, and its tasks were not checked; repair rollcall on that node, or use exchange=off"
     one_port 3
     nothing_remains
 }
@@ -133,13 +133,13 @@ job goes on; n3 computes MASTER_PORT, and its tasks are not checked; repair roll
 @test "RC611, RC613: several nodes have it -> srun prints one line, and another one with the other nodes" {
     inject n2 n3 <<< 'echo failed=it is of no use'
     step 30 --ddp=exchange=srun,deadline=3 -N3 -n3
-    [ "$(grep -cE 'RC611: the nodes could not speak .*; n[23] computes' "$err")" -eq 1 ] || explain "not one RC611"
+    [ "$(grep -cE 'RC611: the nodes could not reach .*: n[23] uses' "$err")" -eq 1 ] || explain "not one RC611"
     [ "$(grep -cE "RC611: the same on n[23] as '" "$err")" -eq 1 ] || explain "not one more node"
     one_port 3
     inject n2 n3 <<< 'echo sent=1; kill -KILL $$'
     step 30 --ddp=exchange=srun,deadline=3 -K0 -N3 -n3
     failed
-    [ "$(grep -cE 'error RC613: n[23] got no answer' "$err")" -eq 1 ] || explain "not one RC613"
+    [ "$(grep -cE 'error RC613: n[23] received no answer' "$err")" -eq 1 ] || explain "not one RC613"
     [ "$(grep -cE 'error RC613: the same on n[23] ' "$err")" -eq 1 ] || explain "not one more node"
     said "RC601: nothing from n\[2-3\] .*; rollcall runs there, and another line has that node's reason; "
     unsaid RC621
@@ -174,14 +174,14 @@ look="; see slurmd's log there: it must load rollcall.so"
     leave_out_plugin n2 n3
     succeeds 60 srun --ddp -w n2 -n2 sh -c 'echo "rank ${RANK-none}"'
     [ "$(grep -c '^rank none$' "$out")" -eq 2 ]
-    lines "$ended n2; unless RC611 says otherwise, its tasks ran without ranks$look"
+    lines "$ended n2; unless RC611 reports otherwise, its tasks ran without ranks$look"
     attempt 60 env ROLLCALL=auto salloc -N3 srun -w n2,n3 -n2 false
-    lines "$ended n\[2-3\]; unless another line says otherwise, their tasks ran without ranks$look"
+    lines "$ended n\[2-3\]; unless another line reports otherwise, their tasks ran without ranks$look"
     # the line is there before srun ends: a job script that ends then takes its processes with it
     printf '#!/bin/sh\n#SBATCH --ddp -w n[1-2]\nexec srun -w n2 -N1 -n1 true\n' > "$shared/job"
     succeeds 60 sbatch --wait -o "$shared/job.out" "$shared/job"
     cp "$shared/job.out" "$err"
-    lines "$ended n2; unless RC611 says otherwise, its tasks ran without ranks$look"
+    lines "$ended n2; unless RC611 reports otherwise, its tasks ran without ranks$look"
     succeeds 60 srun -w n2 -n2 true
     lines
     nothing_remains
@@ -193,7 +193,7 @@ look="; see slurmd's log there: it must load rollcall.so"
     succeeds 60 srun --ddp=deadline=4 -w n[1-2] -n2 sh -c 'echo "rank ${RANK-none}"'
     [ "$(sort "$out")" = $'rank 0\nrank none' ]
     lines "warning RC601: nothing from n2 \(task 1\) within the deadline of 4 s; ${started#*; }; deadline=SECONDS waits longer" \
-        "$ended n2; unless RC611 says otherwise, its tasks ran without ranks"
+        "$ended n2; unless RC611 reports otherwise, its tasks ran without ranks"
     nothing_remains
 }
 
@@ -202,10 +202,10 @@ look="; see slurmd's log there: it must load rollcall.so"
     leave_out_plugin n2
     attempt 60 srun --ddp -w n2 -n2 sleep 17
     lines "warning RC621: nothing from n2 1[5-9] s after $started" \
-        "$ended n2; unless RC611 says otherwise, its tasks ran without ranks"
+        "$ended n2; unless RC611 reports otherwise, its tasks ran without ranks"
     attempt 60 srun --ddp=deadline=20 -w n[1-2] -n2 true
     lines "warning RC621: nothing from n2 1[5-9] s after $started" \
-        "$ended n2; unless RC611 says otherwise, its tasks ran without ranks"
+        "$ended n2; unless RC611 reports otherwise, its tasks ran without ranks"
     nothing_remains
 }
 
@@ -283,7 +283,7 @@ $copy; the second line does nothing; remove one of them"
     changes 's/^scope=.*/scope=/' n3
     for transport in $transports; do
         meets 3 60 "--ddp=exchange=$transport,deadline=3" -N3 -n3
-        said 'warning RC611: the nodes could not speak to each other: .*; n3 computes MASTER_PORT, '
+        said 'warning RC611: the nodes could not reach each other: .*: n3 uses a computed MASTER_PORT, '
     done
     nothing_remains
 }

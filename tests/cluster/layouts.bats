@@ -90,7 +90,7 @@ layout()
     done
     identifies 30 env MASTER_ADDR="$gone" MASTER_PORT=29400 TORCHELASTIC_RUN_ID=x RANK=3 LOCAL_RANK=1 WORLD_SIZE=4 \
         srun --ddp -N2 -n4 -c2 "$whoami"
-    said 'RC417: MASTER_ADDR was .10.77.0.99. and MASTER_PORT .29400., of torchrun'
+    said 'RC417: MASTER_ADDR .10.77.0.99. and MASTER_PORT .29400. belong to an outer launch by torchrun; '
 }
 
 # bats test_tags=series

@@ -119,7 +119,7 @@ SCRIPT
         [ "$(took_part_as worker)" -eq 4 ]
     else
         # PRRTE's daemons, which would have to be counted, are out of sight
-        said 'error RC110: rank 2 of 4 and local rank 0 of 2 do not tell on which node this task is'
+        said 'error RC110: rank 2 of 4 and local rank 0 of 2 do not determine the node of this task'
         said 'mpirun --map-by ppr:N:node rollcall exec -- COMMAND'
     fi
 }

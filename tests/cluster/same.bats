@@ -90,7 +90,7 @@ even()
     silent
 }
 
-leave="repair or leave out the odd one, or say same=off"
+leave="repair or leave out the odd one, or use same=off"
 
 @test "equal nodes: nothing is said, whatever their serial numbers and the order of their devices" {
     local transport
@@ -151,7 +151,7 @@ END
         failed
         [ ! -s "$out" ] || explain "a task has started"
         said "RC622: GPUs are '1 NVIDIA H100' on n2, '2 NVIDIA H100' on the other 3"
-        said 'RC612: no task starts here'
+        said 'RC612: not starting tasks on this node'
     done
     ROLLCALL=same=stop step 30 --ddp "${four[@]}"
     failed
@@ -161,7 +161,7 @@ END
     step 30 --ddp "${four[@]}"
     cp "$BATS_TEST_TMPDIR/plugstack.conf" "$conf"
     failed
-    said 'RC612: no task starts here'
+    said 'RC612: not starting tasks on this node'
 }
 
 # components SRUN-ARGUMENT...: four tasks of two components meet over PMIx. Their srun is ended here: before Slurm 24.11 it

@@ -68,7 +68,7 @@ alike()
     fails 60 srun --ddp -N2 -n2 sh -c '
         [ "$SLURM_PROCID" -ne 0 ] || exit 0
         exec python -c "import rollcall; rollcall.nccl_unique_id(timeout=1)"'
-    said 'Timeout: RC617: rank 1: rollcall_nccl_unique_id: rank 0 has not called it within 1 s; '
+    said 'Timeout: RC617: rank 1: rollcall_nccl_unique_id: rank 0 did not make this call within 1 s; '
     nothing_remains
 }
 
@@ -102,11 +102,11 @@ except rollcall.Timeout as error:
     os.write(1, b"%s\n" % str(error).encode())
 rollcall.broadcast("over", b"", timeout=100)'
     attempt 120 srun --ddp=exchange="$([ "$mpi" = none ] && echo auto || echo srun)" -N2 -n4 python -c "$late"
-    [ "$(grep -cE '^RC617: rank [0-2]: rollcall_allgather\("all"\): rank 3 on n2 has not called it within 20 s; ' "$out")" -eq 3 ] ||
+    [ "$(grep -cE '^RC617: rank [0-2]: rollcall_allgather\("all"\): rank 3 on n2 did not make this call within 20 s; ' "$out")" -eq 3 ] ||
         explain 'not three ranks name it'
     [ "$mpi" != none ] || return 0
     attempt 120 srun --mpi=pmix -N2 -n4 python -c "$late"
-    [ "$(grep -cE '^RC617: rank [0-2]: rollcall_allgather\("all"\): rank 3 has not called it within 20 s; ' "$out")" -eq 3 ] ||
+    [ "$(grep -cE '^RC617: rank [0-2]: rollcall_allgather\("all"\): rank 3 did not make this call within 20 s; ' "$out")" -eq 3 ] ||
         explain 'not three ranks name it over PMIx'
 }
 

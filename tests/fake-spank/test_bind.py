@@ -138,7 +138,8 @@ def test_cores_that_would_be_idle_are_given_up_by_name_alone(bound):
 FAILURES = [
     (answer(*[f"cpus={ALL[0]} cores=1"] * 3), 0, "answers something else"),
     (answer(*[f"cpus={threads},8191 cores=1" for threads in LISTS]), 0, "does not let it run"),
-    (PINS, 3, "rollcall-map fails"), ("x" * 70000, 0, "cannot be asked"), (PINS, None, "cannot be asked: Permission denied"),
+    (PINS, 3, "rollcall-map fails"), ("x" * 70000, 0, "could not be queried"),
+    (PINS, None, "could not be queried: Permission denied"),
 ]
 
 
@@ -254,7 +255,7 @@ def test_where_nothing_tells_whose_gpu_is_whose_nobody_is_bound(bound, extra):
     env = {**GIVEN, **gpus("0,1")}
     played = bound.step(TWO, ["worker"], env=env, extra=extra)
     assert cpus(played) == [ALL, ALL]
-    why = "nothing tells which of the node's GPUs are this task's own"
+    why = "it is unknown which of the node's GPUs are this task's"
     assert f"rollcall: note RC911: not bound to cores: {why}" in played.lines()
     played = bound.step(TWO, ["worker,bind=cores,nic=auto,exchange=off"], env={**env, "ROLLCALL_DEBUG": None}, extra=extra)
     assert cpus(played) == [ALL, ALL]

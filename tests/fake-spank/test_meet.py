@@ -47,17 +47,17 @@ def test_where_the_first_task_ends_the_others_do_not_start_with_a_port_of_their_
     lines = played.lines()
     assert len(lines) == 2
     for name, line in zip(EVEN.hosts, lines):
-        assert line.startswith(f"rollcall: error RC613: the first task of {name}, which asks the other nodes for "
-                               f"MASTER_PORT, has ended; nothing was set")
+        assert line.startswith(f"rollcall: error RC613: the first task on {name}, which requests MASTER_PORT from the "
+                               "other nodes, has ended; nothing was set for the other tasks")
 
 
 @pytest.mark.parametrize("nodes, printing", [(8, 8), (9, 8), (12, 8)])
 def test_rc611_of_nodes_that_cannot_reach_srun_is_printed_by_eight(meeting, nodes, printing):
     played = meeting.plays("echo failed=nothing gets through", ["worker,exchange=srun"],
                            Step([[rank] for rank in range(nodes)]), [])
-    words = "rollcall: warning RC611: the nodes could not speak to each other: nothing gets through; the job goes on; "
+    words = "rollcall: warning RC611: the nodes could not reach each other: nothing gets through; continuing: "
     lines = played.lines()
-    assert [line.startswith(f"{words}n{i + 1} computes MASTER_PORT") for i, line in enumerate(lines)] == [True] * printing
+    assert [line.startswith(f"{words}n{i + 1} uses a computed") for i, line in enumerate(lines)] == [True] * printing
     assert [line.endswith("; after 8 nodes only slurmd's log has this line") for line in lines] == \
         [False] + [nodes > 8] * (printing - 1)
     assert [line[:len(words)] for line in played.lines("info")] == [words] * (nodes - printing)

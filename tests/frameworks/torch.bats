@@ -31,7 +31,7 @@ cluster=(--nodes 2 --cpus 4 --mpi pmix)
     for rank in 0 1 2 3; do
         said "^ +keep +MASTER_PORT = 2100$rank\$"
     done
-    all=$(sed -n 's/.* set since; all tasks were told \([0-9]*\)$/\1/p' "$out" | sort | uniq -c)
+    all=$(sed -n 's/.* changed since; all tasks use \([0-9]*\)$/\1/p' "$out" | sort | uniq -c)
     [ "$(wc -l <<< "$all")" -eq 1 ]
     [[ $all =~ ^\ *4\ [1-9][0-9]+$ ]] || explain "without: $all"
 }

@@ -217,7 +217,7 @@ mpirun_0()
 
 @test "RANK 0 takes an address that only leads to its node with addr=given" {
     run --separate-stderr mpirun_0 MASTER_ADDR=192.0.2.1 "$bin/probe" RANK MASTER_ADDR
-    [[ $stderr == "rollcall: error RC407: "*"say addr=given (rollcall explain RC407)" ]]
+    [[ $stderr == "rollcall: error RC407: "*"use addr=given (rollcall explain RC407)" ]]
     run --separate-stderr mpirun_0 MASTER_ADDR=192.0.2.1 ROLLCALL=addr=given "$bin/probe" RANK MASTER_ADDR
     [ -z "$stderr" ]
     expect RANK=0 MASTER_ADDR=192.0.2.1

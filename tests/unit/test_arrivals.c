@@ -262,16 +262,18 @@ static const struct {
     const char *why;
 } calling[] = {
     { TEXT("012.."), "n[1-3]", 3, RC_ENDED_WELL, "", "all call" },
-    { TEXT("01"), "n[1-3]", 3, RC_ENDED_WELL, ENDED "n3; unless RC611 says otherwise, its tasks ran without ranks" LOOK,
+    { TEXT("01"), "n[1-3]", 3, RC_ENDED_WELL,
+      ENDED "n3; unless RC611 reports otherwise, its tasks ran without ranks" LOOK,
       "one does not, and the step ends soon" },
     { TEXT("."), "n[1-3]", 3, RC_ENDED_BADLY,
-      ENDED "n[1-3]; unless another line says otherwise, their tasks ran without ranks" LOOK, "it ends badly" },
+      ENDED "n[1-3]; unless another line reports otherwise, their tasks ran without ranks" LOOK, "it ends badly" },
     { TEXT("."), "n[1-3]", 3, RC_ENDED_SOMEHOW, "", "srun was killed: the tasks may not have begun" },
     { TEXT("-......"), "n[1-3]", 3, RC_ENDED_UNSTARTED, "", "a prolog takes longer than that" },
     { TEXT("-0.....+..1"), "n[1-2]", 2, RC_ENDED_WELL, "", "and the tasks call when it has ended" },
     { TEXT("."), "n[1-3]", 3, RC_ENDED_UNSTARTED, "", "not all tasks were started: their prolog may still run" },
     { TEXT("......."), "n[1-3]", 3, RC_ENDED_WELL,
-      "RC621 nothing from n[1-3] 3" CAUSES ENDED "n[1-3]; unless RC611 says otherwise, their tasks ran without ranks\n",
+      "RC621 nothing from n[1-3] 3" CAUSES ENDED
+      "n[1-3]; unless RC611 reports otherwise, their tasks ran without ranks\n",
       "nobody calls" },
     { TEXT("..1......"), "n[1-3]", 3, RC_ENDED_UNSTARTED, "RC621 nothing from n[1,3] 5" CAUSES, "one calls" },
     { TEXT("......012..."), "n[1-3]", 3, RC_ENDED_WELL,
@@ -280,7 +282,7 @@ static const struct {
     { TEXT(".....0....1"), "n[1-3]", 3, RC_ENDED_UNSTARTED,
       "RC621 nothing from n[1-3] 3" CAUSES "RC621 nothing from n[2-3] 8" CAUSES, "one is slower than another" },
     { TEXT("0.!..."), "n[1-2]", 2, RC_ENDED_WELL,
-      ENDED "n2; unless RC611 says otherwise, its tasks ran without ranks\n", "RC601 has named it" },
+      ENDED "n2; unless RC611 reports otherwise, its tasks ran without ranks\n", "RC601 has named it" },
     { TEXT("0.!..1"), "n[1-2]", 2, RC_ENDED_WELL,
       "RC623 every node of the step has called srun now, 5 s after its start\n", "RC601 has named it, and it comes" },
     { TEXT("0...."), "n1", 2, RC_ENDED_UNSTARTED, "RC621 nothing from node 1 3" CAUSES, "names that are others'" },
@@ -336,7 +338,7 @@ UNIT_TEST(who_has_not_called, "a server that expects calls")
     assert_int_equal(write(server.life, &(const char){ RC_LIFE_STARTED }, 1), 1);
     server_says(&server, "RC621 nothing from n1 3 s after Slurm started all tasks; ");
     assert_int_equal(write(server.life, "w", 1), 1);
-    server_says(&server, ENDED "n1; unless RC611 says otherwise, its tasks ran without ranks\n");
+    server_says(&server, ENDED "n1; unless RC611 reports otherwise, its tasks ran without ranks\n");
     server_close(&server);
 }
 

@@ -280,8 +280,10 @@ UNIT_TEST(check_ask, "question and answer")
     assert_non_null(strstr(ask("good", RC_BIND_CORES, 3, NULL, &pins), "something else"));
     assert_non_null(strstr(ask("bad", RC_BIND_CORES, 2, NULL, &pins), "something else"));
     assert_non_null(strstr(ask("silent", RC_BIND_CORES, 2, NULL, &pins), "something else"));
-    assert_non_null(strstr(ask("fails", RC_BIND_CORES, 2, NULL, &pins), "rollcall-map fails; rollcall map says why"));
-    assert_non_null(strstr(ask("dies", RC_BIND_CORES, 2, NULL, &pins), "rollcall-map fails; rollcall map says why"));
+    assert_non_null(
+        strstr(ask("fails", RC_BIND_CORES, 2, NULL, &pins), "rollcall-map fails; rollcall map prints the reason"));
+    assert_non_null(
+        strstr(ask("dies", RC_BIND_CORES, 2, NULL, &pins), "rollcall-map fails; rollcall map prints the reason"));
     assert_true(broken);
     assert_null(ask("good", RC_BIND_CORES, 2, NULL, &pins));
     assert_false(broken);

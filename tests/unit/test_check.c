@@ -86,7 +86,7 @@ static const struct launch_row rows[] = {
       "RC603 the number of tasks is 4 for tasks 0-3 on n1, 8 for tasks 6-7 on n2; " ONE_LAUNCHER,
       "no task is missing for whoever is right" },
     { TEXT("n1 0 0-3; n2 0 4-7"), 1, 8,
-      "RC603 node 0 of tasks 0-7 on n[1-2] cannot be told apart; every node needs a rank of its own; " ONE_LAUNCHER,
+      "RC603 node 0 of tasks 0-7 on n[1-2] have the same node rank; every node needs a different one; " ONE_LAUNCHER,
       "one node rank" },
 
     { TEXT("n1 0 0-3 addr=n1; n2 1 4-7 addr=n2; n3 2 8-11 addr=n1; n4 3 12-15 addr="), 4, 16,
@@ -106,7 +106,7 @@ static const struct launch_row rows[] = {
     { TEXT("n1 0 0-3; n1 0 0-3; n2 1 4-7"), 2, 8, "RC602 ranks 0-3 come more than once: on n1; " TWICE,
       "a node that is there twice is not several" },
     { TEXT("n1 0 0-3; n1 0 4-7; n1 1 8-11"), 2, 12,
-      "RC603 node 0 of tasks 0-7 on n1 cannot be told apart; every node needs a rank of its own; " ONE_LAUNCHER
+      "RC603 node 0 of tasks 0-7 on n1 have the same node rank; every node needs a different one; " ONE_LAUNCHER
       "\nRC607 nodes 0-1 (tasks 0-11 on n1)" NAMES,
       "twice, and another node" },
     { TEXT("n1 0 0-3 boot=; n1 1 4-7 boot="), 2, 8, "RC607 nodes 0-1 (tasks 0-7 on n1)" NAMES, "without boot ids" },

@@ -82,7 +82,7 @@ UNIT_TEST(check_unordered, "an order of which a node of another release cannot b
     };
 
     rc_verdict_decide(&verdict, rolls, UNIT_COUNT(rolls), true);
-    assert_true(rc_str_is(verdict.answer.unordered, "not all nodes can be told of it"));
+    assert_true(rc_str_is(verdict.answer.unordered, "not all nodes support it"));
     assert_false(verdict.answer.order.p);
 }
 

@@ -11,8 +11,8 @@
 #define X64  X16 X16 X16 X16
 #define X128 X64 X64
 
-#define ODD      "; repair or leave out the odd one, or say same=off"
-#define ONE_KIND "; use nodes of one kind, or say same=off"
+#define ODD      "; repair or leave out the odd one, or use same=off"
+#define ONE_KIND "; use nodes of one kind, or use same=off"
 #define MIXED    "8~NVIDIA~A100-SXM4-80GB,~4~NVIDIA~A100-PCIE-40GB,~2~NVIDIA~H100~80GB~HBM3,~1~Tesla~"
 
 /* What nodes have. */

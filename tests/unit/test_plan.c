@@ -287,7 +287,7 @@ static const struct {
     bool said;
     const char *why;
 } listed[] = {
-    { TEXT(UUID "," UUID), "vllm serve M", true, "vLLM, which may read numbers alone" },
+    { TEXT(UUID "," UUID), "vllm serve M", true, "vLLM, which may accept only indices" },
     { TEXT("MIG-52a3a85d-3c55-ca3a-a955-82c69ed360fc"), "vllm serve M", true, "one of a part of a GPU" },
     { TEXT("GPU-52a3"), "python -m sglang.launch_server", true, "SGLang, and shortened" },
     { TEXT("0,1"), "vllm serve M", false, "numbers for vLLM" },

@@ -143,7 +143,7 @@ UNIT_TEST(told_port, "the port that was told")
     entry = rc_plan_find(&result.plan, RC_STR("MASTER_PORT"));
     assert_non_null(entry);
     assert_string_equal(entry->value, "29999");
-    assert_string_equal(entry->reason, "set since; all tasks were told 29512");
+    assert_string_equal(entry->reason, "changed since; all tasks use 29512");
     entry = rc_plan_find(&result.plan, RC_STR("ROLLCALL_SCOPE"));
     assert_non_null(entry);
     assert_string_equal(entry->value, "slurm:42.0/0/worker/29512 =0/2/0/2/0");
