@@ -238,7 +238,8 @@ static bool resolve_again(struct meeting *m)
                                     m->nodes, NODES_SAY));
     else if (m->outcome.how == RC_MISSED)
         warn_user(result, m->outcome.why);
-    else if (m->outcome.how == RC_MET && !context->told.port && m->speaks)
+    /* on one node its first task has held none: a computed port is the same for all */
+    else if (m->outcome.how == RC_MET && !context->told.port && m->speaks && m->nodes > 1)
         warn_user(result, rc_format(&result->arena, "not all of them were there within %u s", m->seconds));
     return true;
 }
@@ -290,8 +291,8 @@ void cli_meet_try(const struct rc_context *context, struct rc_result *result)
     if (!is_before_start(result))
         return;
     good = rc_rank0_verify(result, &hooks);
-    /* bind only a port that is in use: a free one stays free for a command that starts now */
-    if (good && rc_proctcp_find(planned.port, &row))
+    /* bind only a port that is in use, or may be refused: a free one stays free for a command that starts now */
+    if (good && (planned.port < RC_PORT_FIRST_OF_USERS || rc_proctcp_find(planned.port, &row)))
         good = is_wanted(context, result, &why) ? rc_session_hold(&context->options, result, &hooks, &held)
                                                 : rc_rank0_hold(result, &hooks, &held);
     rc_port_release(held);

@@ -48,6 +48,7 @@ bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *hooks, int *
     const struct rc_master *master = &result->master;
     struct rc_str node = hooks->node.n ? hooks->node : RC_STR("this node, which is rank 0's,");
     char owner[OWNER_SIZE];
+    bool is_denied;
     int held;
 
     *fd = -1;
@@ -56,10 +57,16 @@ bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *hooks, int *
     held = rc_port_hold(master->port);
     if (held >= 0)
         *fd = held;
+    /* below 1024 the kernel refuses users, but not root, nor all containers (net.ipv4.ip_unprivileged_port_start) */
+    is_denied = held == -EACCES && master->port < RC_PORT_FIRST_OF_USERS;
     /* without a free descriptor, or where sockets are forbidden: as it was without us. And the user may run the store
      * on another host: then it does not matter what has the port here. */
-    if (held != -EADDRINUSE || is_inherited(master->port) || master->addr_given != RC_GIVEN_BY_LAUNCH)
+    if ((held != -EADDRINUSE && !is_denied) || is_inherited(master->port) || master->addr_given != RC_GIVEN_BY_LAUNCH)
         return true;
+    if (is_denied)
+        return rc_say(&result->messages, RC405,
+                      "port %u of %pS is only for root; %s; set MASTER_PORT to a number from %u to 65535, or unset it",
+                      (uint32_t)master->port, &node, hooks->outcome, (uint32_t)RC_PORT_FIRST_OF_USERS);
     if (hooks->name_owner)
         hooks->name_owner(master->port, owner, sizeof(owner));
     return rc_say(&result->messages, RC405,

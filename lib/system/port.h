@@ -40,6 +40,9 @@ int rc_port_bind(uint16_t port, int type, enum rc_port_binding binding);
  * a port: any program that asks for this very number with SO_REUSEADDR gets it. So this keeps accidents away, not
  * attackers. */
 
+/* Below it the kernel refuses to bind a port for users (-EACCES), if it is not told otherwise. */
+enum { RC_PORT_FIRST_OF_USERS = 1024 };
+
 /* Holds a TCP port, for IPv4 and, where the node has it, IPv6. It stays held in what this process becomes by exec. The
  * descriptor has a high number (200 and up where the limit allows), because programs may count on low ones. Returns it,
  * or -errno (-EADDRINUSE: another program has the port). */

@@ -382,6 +382,24 @@ PYTHON
     [ ! -e "$BATS_TEST_TMPDIR/ran" ]
 }
 
+@test "a master port below 1024: RC405 for a user, whom the kernel refuses it; root holds it" {
+    [ "$(cat /proc/sys/net/ipv4/ip_unprivileged_port_start)" = 1024 ] || skip 'users may bind every port here'
+    user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+    for first in A=b "${task_0[0]}"; do
+        task=("$first")
+        [ "$first" = A=b ] || task=("${task_0[@]}")
+        run -1 --separate-stderr with "${task[@]}" MASTER_PORT=22 "${user[@]}" "$rollcall" exec -- echo ran
+        [ -z "$output" ]
+        [[ $stderr == *'rollcall: error RC405: port 22 of '*' is only for root; '*' a number from 1024 to 65535, '* ]]
+        [[ $stderr != *RC611* ]]
+    done
+    run -1 with "${task_0[@]}" MASTER_PORT=22 "${user[@]}" "$rollcall" show --rank 0
+    [[ $output == *'error RC405: '* ]]
+    # another task's is not held here
+    run -0 with "${task_3[@]}" MASTER_PORT=22 "${user[@]}" "$rollcall" exec -- echo ran
+    prints 1019 with "${task_0[@]}" MASTER_PORT=1019 "$rollcall" exec -- sh -c 'echo $MASTER_PORT'
+}
+
 @test "a port that an outer rollcall holds already is not taken by somebody else" {
     port=$(free_port)
     run -0 --separate-stderr with "${task_0[@]}" MASTER_PORT="$port" "$rollcall" exec -- "$rollcall" exec --ddp=worker -- sh -c "$print_names"
