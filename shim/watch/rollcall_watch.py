@@ -241,6 +241,9 @@ class Task:
             return
         if number(start, "GROUP_WORLD_SIZE") == 1 < self.count and number(start, "LOCAL_RANK") == 0:
             cure = "leave --nnodes and --standalone out of torchrun's line, also in a script that calls it"
+            # with several tasks a node each of them has started a torchrun, which gets no numbers from rollcall
+            if self.worker and "PET_NNODES" not in start:
+                cure = "start one task a node; or type python for torchrun, also in a script that calls it"
             say("RC701", "%s, but %s, and its torchrun knows of no other; %s" % (told, self, cure))
             return
         torchrun = Task({"rank": number(start, "RANK"), "size": number(start, "WORLD_SIZE")}, "torchrun made it")

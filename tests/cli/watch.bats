@@ -255,6 +255,12 @@ PYTHON
     [[ $stderr == *"RC701: "*"rank 0 of 1"*"torchrun made it rank 5 of 8"* ]]
     alone "${torchrun[@]}" LOCAL_RANK=0 RANK=0 WORLD_SIZE=4 GROUP_RANK=0 GROUP_WORLD_SIZE=1 -- "$join"
     [[ $stderr == *"RC701: "*"rank 0 of 4"*"it is on node 1 of 2"*"torchrun knows of no other"* ]]
+    # a torchrun in each of several tasks of a node, and one of one task a node
+    alone "${torchrun[@]}" ROLLCALL_IDENTITY='rank=1 size=4' LOCAL_RANK=0 RANK=0 WORLD_SIZE=2 GROUP_WORLD_SIZE=1 -- "$join"
+    [[ $stderr == *"RC701: "*"its task is rank 1 of 4"*"; start one task a node; or type python for torchrun, "* ]]
+    alone "${torchrun[@]}" ROLLCALL_IDENTITY='rank=1 size=2' PET_NNODES=2 LOCAL_RANK=0 RANK=0 WORLD_SIZE=2 \
+        GROUP_WORLD_SIZE=1 -- "$join"
+    [[ $stderr == *"RC701: "*"; leave --nnodes and --standalone out "* ]]
     # one line a node is enough of that
     alone "${torchrun[@]}" LOCAL_RANK=1 RANK=1 WORLD_SIZE=4 GROUP_RANK=0 GROUP_WORLD_SIZE=1 -- "$join"
     [ -z "$stderr" ]
