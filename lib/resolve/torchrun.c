@@ -369,6 +369,18 @@ static bool check_rank(const struct rc_context *context, struct rc_result *resul
     return !found.why || refuse(context, result, &found, is_certain);
 }
 
+/* DeepSpeed's launcher takes its nodes from a file of hosts, and from no variable (launcher/runner.py). In the text of a
+ * shell its options are not known. */
+static bool is_deepspeed_without_hosts(const struct rc_context *context, const struct rc_command *command)
+{
+    bool is_word = false;
+
+    for (const char *const *word = context->argv; word && *word; word++)
+        is_word = is_word || rc_str_eq(rc_str_base_name(rc_str(*word)), command->name);
+    return is_word && rc_str_is(command->name, "deepspeed") &&
+           !rc_command_has(context->argv, "-H|--hostfile|--no_ssh|--launcher");
+}
+
 /* Only --num_machines of more than 1 makes accelerate take its own numbers. */
 static void check_arguments(const struct rc_context *context, struct rc_result *result,
                             const struct arguments *arguments)
@@ -383,6 +395,11 @@ static void check_arguments(const struct rc_context *context, struct rc_result *
         rc_say(&result->messages, RC305,
                "torchrun --standalone makes each of the %u nodes train separately; rollcall did not change it; remove "
                "--standalone to train across nodes",
+               nnodes);
+    else if (nnodes > 1 && is_deepspeed_without_hosts(context, command))
+        rc_say(&result->messages, RC305,
+               "deepspeed without --hostfile makes each of the %u nodes train separately; rollcall did not change it; "
+               "start one task a GPU instead, with python",
                nnodes);
     else if ((has_machines || (command->torchrun && !command->given.standalone)) &&
              (nnodes == 1 || arguments->alone || check_host(context, result, arguments)) &&

@@ -73,6 +73,10 @@ runpy.run_path(sys.argv[1], run_name="__main__")' "$programs/ddp.py"
     fails 60 env PET_RDZV_CONF=join_timeout=10 srun --ddp -N2 --ntasks-per-node=1 "$shared/run.sh"
     said RendezvousTimeoutError
     ! grep -q '^ROLL ' "$out" || explain "a node trains by itself"
+    # one for each node, as docs/symptoms.md has it
+    script "exec torchrun --standalone --nnodes=1 --nproc-per-node=2 $programs/torchrun_train.py"
+    succeeds 60 srun --ddp -N2 --ntasks-per-node=1 "$shared/run.sh"
+    [ "$(grep -c '^ROLL .* world=2 ' "$out")" -eq 4 ] || explain 'not each node for itself'
 }
 
 @test "c10d without an endpoint -> the nodes meet at rank 0's" {

@@ -57,7 +57,7 @@ said_once()
     attempt_until 2 'RC712' 60 srun --ddp=watch -N2 --ntasks-per-node=1 sh -c \
         'export MASTER_ADDR=127.0.0.1; exec python "$1"' - "$programs/env.py"
     named RC712 'joins as rank '{0,1}' of 2 .*set MASTER_ADDR=127.0.0.1 .rollcall: n1.*type there: rollcall exec -- python '
-    attempt_until 2 'RC712' 60 srun --ddp=watch -N2 --ntasks-per-node=1 sh -c \
+    attempt_until 2 'RC712' 60 srun -N2 --ntasks-per-node=1 rollcall exec --ddp=watch -- sh -c \
         'export WORLD_SIZE=4; python "$1"' - "$programs/env.py"
     trains 90 srun --ddp=watch -N2 --ntasks-per-node=2 sh -c 'export MASTER_PORT=29555; python "$1"' - "$programs/env.py"
     unsaid 'RC7'

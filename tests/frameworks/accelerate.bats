@@ -74,6 +74,26 @@ configured()
             --main_process_ip $MASTER_ADDR --main_process_port $MASTER_PORT "$0"' "$ours/accelerate_train.py"
 }
 
+# config MACHINES LINE...: $shared/config.yaml, as accelerate config writes it, for two workers a machine
+config()
+{
+    printf '%s\n' 'compute_environment: LOCAL_MACHINE' 'distributed_type: MULTI_GPU' "num_machines: $1" \
+        "num_processes: $((2 * $1))" 'gpu_ids: all' 'mixed_precision: "no"' 'same_network: true' "${@:2}" \
+        > "$shared/config.yaml"
+}
+
+# bats test_tags=all
+@test "accelerate launch --config_file in a script: one machine in the file, or two and the rank as an option -> all train" {
+    printf '#!/bin/sh\nexec accelerate launch --config_file %s "$@" %s\n' "$shared/config.yaml" \
+        "$ours/accelerate_train.py" > "$shared/run.sh"
+    chmod 755 "$shared/run.sh"
+    config 1
+    trains 90 srun --ddp -N2 --ntasks-per-node=1 "$shared/run.sh"
+    trains 90 srun -N2 --ntasks-per-node=1 rollcall exec -- "$shared/run.sh"
+    config 2 'machine_rank: 0' 'main_process_ip: n1' 'main_process_port: 29512'
+    trains 90 srun --ddp -N2 --ntasks-per-node=1 sh -c '"$0" --machine_rank $NODE_RANK' "$shared/run.sh"
+}
+
 # $SLURM_NODEID expanded in a batch script: both machines are number 0, and wait for each other without a word of
 # accelerate's.
 # bats test_tags=all

@@ -180,6 +180,8 @@ static const struct row agents[] = {
     { TEXT("torchrun t.py"), STEP "PET_RDZV_CONF=timeout=9", "launcher", "+PET_RDZV_CONF", "the user's settings" },
     { TEXT("torchrun --standalone t.py"), STEP "PET_NNODES=2", "launcher", "-PET_NNODES !PET_NODE_RANK RC305",
       "--standalone" },
+    { TEXT("deepspeed --num_gpus 2 t.py"), STEP, "launcher", "RC305", "deepspeed without hosts" },
+    { TEXT("deepspeed --hostfile hosts --no_ssh t.py"), STEP, "launcher", "PET_NNODES=2", "deepspeed with hosts" },
     { TEXT("torchrun --nnodes=2 t.py"), STEP, "launcher", "PET_NNODES=2", "the right --nnodes" },
     { TEXT("torchrun --nnodes=3 t.py"), STEP, "launcher", "!PET_NNODES RC312", "too many --nnodes" },
     { TEXT("torchrun --nnodes=3 t.py"), STEP, "launcher,check=warn", "PET_NNODES=2 RC304", "the same, and check=warn" },
