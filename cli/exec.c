@@ -71,7 +71,7 @@ static void cli_bind_task(struct rc_context *context, struct rc_result *result)
         is_bound = !why;
         /* the other tasks of the node have the same */
         if (why && context->options.bind != RC_BIND_OFF && (!broken || result->facts.field[RC_LOCAL_RANK].value == 0))
-            rc_pins_excuse(context->options.bind, rc_binding_broken_on(broken, result, name), false, why,
+            rc_pins_excuse(&context->options, rc_binding_broken_on(broken, result, name), false, why,
                            &result->messages);
     }
     why = is_bound ? NULL : rc_binding_short(result, &bound, &arena);

@@ -75,7 +75,7 @@ static void say_map(const struct rc_context *context, struct rc_result *result)
     if (result->facts.field[RC_LOCAL_RANK].value == 0)
         why = rc_binding_try(path, context, result, &arena);
     if (why)
-        rc_pins_excuse(context->options.bind, rc_binding_broken_on(true, result, name), false, why, &result->messages);
+        rc_pins_excuse(&context->options, rc_binding_broken_on(true, result, name), false, why, &result->messages);
 }
 
 static void resolve_process(struct inspection *inspection, const char *const *argv, const struct rc_options *options)

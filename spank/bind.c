@@ -146,10 +146,10 @@ bool rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *
     if (!why || wish == RC_BIND_OFF)
         return !why;
     if (rc_bind_is_auto(wish) && !broken) {
-        rc_pins_excuse(wish, NULL, false, why, &result->messages);
+        rc_pins_excuse(&context->options, NULL, false, why, &result->messages);
     } else if (!shared || atomic_exchange(&shared->warned, 1) == 0) {
         /* said at once and on each node: the reason may be this node's alone */
-        rc_pins_excuse(wish, rc_binding_broken_on(broken, result, name), false, why, &said);
+        rc_pins_excuse(&context->options, rc_binding_broken_on(broken, result, name), false, why, &said);
         for (unsigned i = 0; i < said.count; i++)
             rc_spank_say_alike(&result->env, said.list[i].id, said.list[i].text);
     }

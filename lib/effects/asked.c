@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "effects/lookup.h"
+#include "resolve/options.h"
 #include "system/node.h"
 #include "system/program.h"
 
@@ -164,7 +165,8 @@ bool rc_lookup_apply(struct rc_context *context, struct rc_result *result, const
     struct rc_told *told = &context->told;
 
     if (lookup->state == RC_LOOKUP_WRONG) {
-        rc_say(&result->messages, lookup->id, "%pS", &lookup->text);
+        rc_say(&result->messages, lookup->id, "%pS%s", &lookup->text,
+               rc_options_origin(&context->options, RC_KEY_addr));
         rc_result_refuse(result, "the address of rank 0's node was not found");
         return false;
     }

@@ -3,6 +3,7 @@
 
 #include "launcher/hosts.h"
 #include "resolve/command.h"
+#include "resolve/options.h"
 #include "resolve/pins.h"
 #include "resolve/resolve.h"
 
@@ -246,8 +247,8 @@ bool rc_identity_order(const struct rc_context *context, struct rc_result *resul
     if (rank->value == RC_UNKNOWN)
         return rc_say(&result->messages, RC306,
                       "order=node was requested, but %s does not provide the number of tasks on each node; nothing is "
-                      "set; leave order=node out",
-                      result->launcher->title);
+                      "set; leave order=node out%s",
+                      result->launcher->title, rc_options_origin(&context->options, RC_KEY_order));
     result->identity.field[RC_RANK] = rank->value;
     result->by_node = true;
     return true;
@@ -257,9 +258,10 @@ static void warn_unordered(const struct rc_context *context, struct rc_result *r
 {
     rc_say(&result->messages, RC308,
            "order=topology was asked for, but %s; the nodes are in the order of %s; %s, or leave "
-           "order=topology out",
+           "order=topology out%s",
            context->told.unordered ? context->told.unordered : "the nodes have not met", result->launcher->title,
-           context->told.unordered ? "see topology.conf(5)" : "use srun --ddp without exchange=off");
+           context->told.unordered ? "see topology.conf(5)" : "use srun --ddp without exchange=off",
+           rc_options_origin(&context->options, RC_KEY_order));
 }
 
 /* Damaged, or another launch's, it would give a rank that the launch does not have. */

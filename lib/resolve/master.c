@@ -61,7 +61,7 @@ static bool user_port_stays(struct rc_result *result, const struct rc_options *o
 
     if (users == master->port)
         return false; /* an equal one is our own, of an earlier rollcall in this task */
-    if (!options->port_by_user)
+    if (!options->port_first || rc_options_is_by_site(options, RC_KEY_port))
         return true;
     return rc_say(&result->messages, RC415,
                   "MASTER_PORT was %u, but port= selects another port; it is %u now; leave one of the two out",
@@ -82,7 +82,8 @@ static void masterport_find(const struct rc_context *context, struct rc_result *
         master->port_source = "held by rank 0, which sent it to all nodes";
     } else if (options->port_first) {
         master->port = port_in(result->facts.port_seed, options->port_first, options->port_last, 1);
-        master->port_source = "port=, as it was asked for";
+        master->port_source = rc_options_is_by_site(options, RC_KEY_port) ? "port=, of plugstack.conf"
+                                                                          : "port=, as it was asked for";
         master->port_open = options->port_first < options->port_last;
     } else if (!master->port) {
         /* in steps of four because Megatron uses the next two as well */
@@ -171,8 +172,9 @@ static bool apply_wish(struct rc_result *result, const struct rc_options *option
     if (!master->addr)
         return rc_say(&result->messages, RC411,
                       "addr=%s belongs behind the name of rank 0's node, but %s gives %s; nothing is set; use a "
-                      "network (addr=10.1.0.0/16), or pass the name: %s",
-                      options->addr, master->addr_source, host, pass[0] ? pass : "MASTER_ADDR=HOST");
+                      "network (addr=10.1.0.0/16), or pass the name: %s%s",
+                      options->addr, master->addr_source, host, pass[0] ? pass : "MASTER_ADDR=HOST",
+                      rc_options_origin(options, RC_KEY_addr));
     master->kind = options->addr_kind;
     master->wish = rc_format(&result->arena, "%s", options->addr);
     master->addr_source = rc_format(&result->arena, "addr=%s, of %s", options->addr, master->addr_source);
@@ -189,7 +191,7 @@ static bool user_addr_stays(struct rc_result *result, const struct rc_options *o
 
     if (!user_addr_works(result, user, instead))
         return false;
-    if (!master->wish || !options->addr_by_user)
+    if (!master->wish || rc_options_is_by_site(options, RC_KEY_addr))
         return true;
     return rc_say(&result->messages, RC412,
                   "MASTER_ADDR was %pQ, but addr=%s was asked for; it is %s now; leave one of them out", &user,

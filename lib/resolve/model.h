@@ -55,10 +55,14 @@ enum rc_reverse { RC_REVERSE_UNSET, RC_REVERSE_OFF, RC_REVERSE_NUMERIC };
 /* Whether libraries are told which network cards to use. OFF is the default. */
 enum rc_nics { RC_NICS_UNSET, RC_NICS_AUTO, RC_NICS_OFF };
 
+enum rc_key {
+#define ROLLCALL_KEY(key, shape, values, read, member, last, help, section) RC_KEY_##key,
+#include "resolve/options.def"
+};
+
 struct rc_options {
     bool given;        /* there was an option, possibly empty */
-    bool addr_by_user; /* after combining: from the command line or ROLLCALL, not from plugstack.conf */
-    bool port_by_user;
+    uint32_t by_site;  /* after combining: a bit of enum rc_key for each value that is plugstack.conf's */
     bool mode_given;   /* a mode was named, "auto" included */
     enum rc_mode mode; /* AUTO, OFF, WORKER, LAUNCHER or ALONE */
 

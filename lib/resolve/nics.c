@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "resolve/options.h"
 #include "resolve/pins.h"
 #include "resolve/resolve.h"
 #include "resolve/steps.h"
@@ -125,7 +126,8 @@ void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result
     if (pins && !pins->fabric.n && !pins->network.n)
         rc_say(&result->messages, RC932,
                "nic=auto was asked for, but this node shows no network card that could be named; nothing is set "
-               "for it; leave it out, or see rollcall map");
+               "for it; leave it out, or see rollcall map%s",
+               rc_options_origin(&context->options, RC_KEY_nic));
     if (!pins && !*interface && !rc_env_get(&result->env, RC_OWN).p)
         return;
     if (pins && (!rc_plan_has_room(result, 8 * (pins->fabric.n + pins->network.n)) ||

@@ -281,16 +281,32 @@ struct rc_site rc_site_read(struct rc_str words, const char *where, struct rc_me
     return site;
 }
 
-/* The keys that `over` leaves open. */
-static void fill_in(struct rc_options *over, const struct rc_options *under)
+/* Sets the keys that `over` leaves open. Returns a bit for each of them that `under` has. */
+static uint32_t fill_in(struct rc_options *over, const struct rc_options *under)
 {
+    uint32_t filled = 0;
+
     for (unsigned i = 0; i < KEYS; i++) {
         char *member = (char *)over + keys[i].at;
+        const char *value = (const char *)under + keys[i].at;
 
-        if (is_zero(member, keys[i].size))
-            __builtin_memcpy(member, (const char *)under + keys[i].at, keys[i].size);
+        if (!is_zero(member, keys[i].size) || is_zero(value, keys[i].size))
+            continue;
+        __builtin_memcpy(member, value, keys[i].size);
+        filled |= UINT32_C(1) << i;
     }
     over->given = true;
+    return filled;
+}
+
+const char *rc_options_origin(const struct rc_options *options, enum rc_key key)
+{
+    static const char *const origins[] = {
+#define ROLLCALL_KEY(key, shape, values, read, member, last, help, section) "; plugstack.conf sets " #key NAME_##shape,
+#include "resolve/options.def"
+    };
+
+    return rc_options_is_by_site(options, key) ? origins[key] : "";
 }
 
 struct rc_options rc_options_combine(const struct rc_options *command_line, const struct rc_options *environment,
@@ -309,10 +325,8 @@ struct rc_options rc_options_combine(const struct rc_options *command_line, cons
         }
         all.given = true;
     }
-    all.addr_by_user = all.addr != NULL;
-    all.port_by_user = all.port_first != 0;
     if (all.given && site)
-        fill_in(&all, site);
+        all.by_site = fill_in(&all, site);
     return all;
 }
 

@@ -58,6 +58,14 @@ struct rc_site rc_site_read(struct rc_str words, const char *where, struct rc_me
 struct rc_options rc_options_combine(const struct rc_options *command_line, const struct rc_options *environment,
                                      const struct rc_options *site);
 
+static inline bool rc_options_is_by_site(const struct rc_options *options, enum rc_key key)
+{
+    return options->by_site >> key & 1;
+}
+
+/* Return the end of a message about a key that no user has typed: "; plugstack.conf sets addr="; else "". */
+const char *rc_options_origin(const struct rc_options *options, enum rc_key key);
+
 /* Return the value in effect, or its default: 10 seconds, check=stop, same=warn. */
 uint32_t rc_options_deadline(const struct rc_options *options);
 enum rc_check rc_options_check(const struct rc_options *options);

@@ -123,18 +123,18 @@ static const char *list_cpus(const struct rc_pins *pins, struct rc_result *resul
     return list;
 }
 
-void rc_pins_excuse(enum rc_bind wish, const char *broken, bool are_workers, const char *why,
+void rc_pins_excuse(const struct rc_options *options, const char *broken, bool are_workers, const char *why,
                     struct rc_messages *messages)
 {
-    struct rc_str name = rc_options_word(rc_words_bind, wish);
+    struct rc_str name = rc_options_word(rc_words_bind, options->bind);
 
     if (broken)
         rc_say(messages, RC917, "the tasks of %s are not bound to cores: %s", broken, why);
-    else if (rc_bind_is_auto(wish))
+    else if (rc_bind_is_auto(options->bind))
         rc_say(messages, RC911, "%snot bound to cores: %s", are_workers ? "workers are " : "", why);
     else
-        rc_say(messages, RC912, "bind=%pS was asked for, but %s; the %s run unbound", &name, why,
-               are_workers ? "workers" : "tasks");
+        rc_say(messages, RC912, "bind=%pS was asked for, but %s; the %s run unbound%s", &name, why,
+               are_workers ? "workers" : "tasks", rc_options_origin(options, RC_KEY_bind));
 }
 
 /* Plans the workers' cores. False, with a message, where they stay on all cores of the task. */
@@ -149,7 +149,7 @@ static bool plan_workers(const struct rc_context *context, struct rc_result *res
         why = rc_preloading_add(context, result, context->told.pins_library, RC_PINS_LIBRARY, placement,
                                 "binds the workers that are started here, behind all other libraries");
     if (why) {
-        rc_pins_excuse(context->options.bind, NULL, true, why, &result->messages);
+        rc_pins_excuse(&context->options, NULL, true, why, &result->messages);
         return false;
     }
     rc_plan_set(result, RC_STR(RC_PINS), list, placement, "the cores of each worker that is started here");

@@ -56,7 +56,7 @@ bool rc_pins_at(const struct rc_pins *pins, uint32_t local_rank, struct rc_pin *
 
 /* Add that the tasks, or the workers that they start, are not bound: RC917 if rollcall-map fails on the node `broken`,
  * RC912 if the user asked for it by name, else RC911. */
-void rc_pins_excuse(enum rc_bind wish, const char *broken, bool are_workers, const char *why,
+void rc_pins_excuse(const struct rc_options *options, const char *broken, bool are_workers, const char *why,
                     struct rc_messages *messages);
 
 /* Returns how many workers this task's command is going to start here, each of which needs

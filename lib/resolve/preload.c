@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/command.h"
+#include "resolve/options.h"
 #include "resolve/pins.h"
 #include "resolve/resolve.h"
 #include "resolve/steps.h"
@@ -121,8 +122,8 @@ static void plan_reverse(const struct rc_context *context, struct rc_result *res
     if (why)
         rc_say(&result->messages, RC505,
                "lookup=numeric was asked for, but %s; torch's stores look up names; install all of "
-               "rollcall where the tasks see it, or shorten LD_PRELOAD",
-               why);
+               "rollcall where the tasks see it, or shorten LD_PRELOAD%s",
+               why, rc_options_origin(&context->options, RC_KEY_lookup));
 }
 
 /* Watch: torch in a task says at once when it joins as somebody else.
@@ -180,6 +181,7 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
 {
     struct rc_str folder = context->here->watch;
     uint32_t seconds = context->options.watch_seconds;
+    const char *origin = rc_options_origin(&context->options, RC_KEY_watch);
     struct rc_str loads = rc_env_get(&result->env, SWITCH);
     struct rc_step_server server;
     /* srun's rendezvous server, if there is one, is this very step's */
@@ -190,22 +192,23 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
     if (loads.p && !rc_str_is(loads, "1"))
         return rc_say(&result->messages, RC705,
                       "watch was asked for, but " SWITCH "=%pQ keeps torch from loading it; no process is "
-                      "watched; unset it, or leave watch out",
-                      &loads);
+                      "watched; unset it, or leave watch out%s",
+                      &loads, origin);
     if (!set_watch(result, folder, identity_text(result, is_served, seconds), "what the watch compares with"))
-        return rc_say(&result->messages, RC505, "watch was asked for, but %s",
+        return rc_say(&result->messages, RC505, "watch was asked for, but %s%s",
                       folder.n ? "PYTHONPATH is too long for one more folder; no process is watched; make it shorter"
                       : context->contained
                           ? "the container does not see its folder share/rollcall/watch; no process is watched; "
                             "mount rollcall's folder into it"
                           : "its folder share/rollcall/watch is not where it was installed to; no process is "
-                            "watched; install all of rollcall on this node");
+                            "watched; install all of rollcall on this node",
+                      origin);
     if (seconds && !is_served)
         rc_say(&result->messages, RC709,
                "watch=%u was asked for, but there is no rendezvous server beside srun; nothing names tasks that do "
                "not reach init_process_group; use srun --ddp=watch=%u without exchange=off and exchange=pmix, or "
-               "watch alone",
-               seconds, seconds);
+               "watch alone%s",
+               seconds, seconds, origin);
     return true;
 }
 

@@ -290,6 +290,12 @@ is up and has an address, but eth0, ib0; .*type unset GLOO_SOCKET_IFNAME NCCL_SO
     tells '10.77.0.2 eth0 =eth0 eth0' 30 srun --ddp=addr=eth0 -N2 -n2 sh -c "$told"
     # an address of the user's own, too
     tells '10.77.0.2 - - -' 30 env MASTER_ADDR=10.77.0.2 srun --ddp -N2 -n2 sh -c "$told"
+    # an error about a key that no user has typed names its source
+    sed -i 's/ addr=-ib/ addr=ib7/' "$conf"
+    fails 30 srun --ddp -N2 -n2 true
+    said 'error RC409: addr=ib7: .*; plugstack\.conf sets addr='
+    fails 30 srun --ddp=addr=ib7 -N2 -n2 true
+    unsaid 'plugstack\.conf'
     cp "$BATS_TEST_TMPDIR/plugstack.conf" "$conf"
 }
 

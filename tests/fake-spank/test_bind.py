@@ -170,6 +170,13 @@ def test_without_helper_it_says_so_once(host):
     assert [t.exit for t in played.all_tasks] == [0, 0] and cpus(played) == [ALL, ALL]
 
 
+def test_a_key_of_the_administrators_line_is_named_as_such(host):
+    for options, words, end in [("", ["bind=numa"], "run unbound; plugstack.conf sets bind="),
+                                ("bind=numa", ["bind=cores"], "run unbound")]:
+        line, = host.step(TWO, [options], words).lines()
+        assert "RC912: bind=numa was asked for" in line and line.endswith(end)
+
+
 def test_without_user_init_nobody_is_bound(bound):
     played = bound.step(TWO, [""], env=GIVEN, extra=[("skip", "user_init")])
     assert cpus(played) == [ALL, ALL] and not bound.questions()

@@ -218,7 +218,7 @@ UNIT_ROWS(combines, "option combines", combined)
             assert_int_equal(all.mode, expected->mode);
             assert_int_equal(all.order, expected->order);
             assert_int_equal(all.nproc, expected->nproc);
-            assert_int_equal(all.addr_by_user, row->addr_by_user);
+            assert_int_equal(all.addr && !rc_options_is_by_site(&all, RC_KEY_addr), row->addr_by_user);
             assert_true(all.addr && expected->addr ? !strcmp(all.addr, expected->addr) : all.addr == expected->addr);
             assert_int_equal(all.watch, expected->watch);
             assert_int_equal(all.watch_seconds, expected->watch_seconds);
@@ -308,4 +308,24 @@ UNIT_ROWS(reads_lines, "a line of plugstack.conf:", lines)
     assert_int_equal(site.off.p != NULL, row->off != NULL);
     assert_true(!row->off || rc_str_is(site.off, row->off));
     assert_int_equal(site.logs_steps, strstr(row->input.p, "log=json") != NULL);
+}
+
+UNIT_TEST(names_origins, "a key's origin: the line's, unless a user has set the key")
+{
+    struct parsed line, variable, command;
+    struct rc_options all;
+
+    parse(RC_STR("addr=-ib,port=23456,watch,order=topology"), &line);
+    parse(RC_STR("watch=off,port=23457"), &variable);
+    parse(RC_STR("order=node"), &command);
+    all = rc_options_combine(&command.options, &variable.options, &line.options);
+    assert_string_equal(rc_options_origin(&all, RC_KEY_addr), "; plugstack.conf sets addr=");
+    assert_string_equal(rc_options_origin(&all, RC_KEY_port), "");
+    assert_string_equal(rc_options_origin(&all, RC_KEY_watch), "");
+    assert_string_equal(rc_options_origin(&all, RC_KEY_order), "");
+    assert_string_equal(rc_options_origin(&all, RC_KEY_nic), "");
+    all = rc_options_combine(&command.options, NULL, &line.options);
+    assert_string_equal(rc_options_origin(&all, RC_KEY_watch), "; plugstack.conf sets watch");
+    all = rc_options_combine(NULL, NULL, &line.options);
+    assert_int_equal(all.by_site, 0);
 }
