@@ -333,9 +333,14 @@ void rc_spank_task_begin(spank_t spank)
     struct task task = { .spank = spank, .held = -1 };
 
     rc_spank_step_begin(spank);
-    if (!step->active)
+    if (!step->options.given)
         return;
     describe_task(&task);
+    /* with srun --export=ROLLCALL=off srun's server still expects a call of each node */
+    if (!step->active) {
+        rc_spank_meet_not(spank, task.result);
+        return;
+    }
     rc_spank_ending_begin(&step->options, &task.result->env, &task.result->command);
     if (!step->understood) {
         rc_spank_meet_not(spank, task.result);

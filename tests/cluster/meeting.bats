@@ -171,6 +171,10 @@ END
     attempt 60 sbatch --wait -o "$shared/job.out" "$shared/job"
     [ "$(grep -c '^rank [0-3] of 4$' "$shared/job.out")" -eq 4 ] || explain "$(cat "$shared/job.out")"
     [ "$(grep -c '^off none$' "$shared/job.out")" -eq 4 ] || explain "$(cat "$shared/job.out")"
+    # off for the tasks only: the nodes call srun's server nevertheless
+    attempt 60 env ROLLCALL=auto srun --export=ROLLCALL=off -N2 -n4 /bin/sh -c 'echo "off ${RANK-none}"'
+    [ "$(grep -c '^off none$' "$out")" -eq 4 ] || explain "not four tasks without ranks"
+    unsaid 'rollcall: '
     # a step in a task of such a step, which was not asked
     attempt 60 env ROLLCALL=auto srun --export=NONE -N1 -n1 /bin/sh -c \
         "PATH='$PATH' srun --overlap -n1 /bin/sh -c 'echo inner \${RANK-none}'"
