@@ -291,6 +291,7 @@ static bool outlives_signal(int number)
 void rc_session_run(const char *path, const char *const *env, const struct rc_request *request, uint32_t node,
                     struct rc_answer *answer, struct rc_outcome *outcome, struct rc_arena *arena)
 {
+    static const char killed[] = ", which Slurm sends to end a step, and the kernel if memory runs out";
     static char output[OUTPUT_SIZE];
     struct rc_program program = {
         .path = path,
@@ -324,7 +325,8 @@ void rc_session_run(const char *path, const char *const *env, const struct rc_re
         fail_to_run(request, strerror((int)-n), outcome);
     else if (WIFSIGNALED(status))
         break_off(outcome, outlives_signal(WTERMSIG(status)) || sent,
-                  rc_format(arena, "rollcall-exchange was ended by signal %u", (uint32_t)WTERMSIG(status)));
+                  rc_format(arena, "rollcall-exchange was ended by signal %u%s", (uint32_t)WTERMSIG(status),
+                            WTERMSIG(status) == SIGKILL ? killed : ""));
     else if (rc_program_not_loaded(n, status))
         fail_to_run(request, "a library that it needs cannot be loaded (see ldd)", outcome);
     else

@@ -156,7 +156,7 @@ time.sleep(500)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
         # -K0: the first one to fail would end the step before n2 has said it
         step 60 "--ddp=exchange=$transport,deadline=2" -K0 -N3 -n3
         failed
-        said 'error RC613: n2 received no answer from the other nodes, .*: rollcall-exchange was ended by signal 9; '
+        said 'error RC613: n2 received no answer from the other nodes, .*: rollcall-exchange was ended by signal 9, which Slurm sends to end a step, and the kernel if memory runs out; '
         unsaid '^port 1 '
     done
     nothing_remains
