@@ -308,6 +308,7 @@ PYTHON
 import os, rollcall, signal, threading, time
 assert rollcall.identity().nnodes == 1, rollcall.identity()
 seen = []
+taken = []
 def note(number, frame):
     seen.append(time.monotonic())
 def leave(number, frame):
@@ -329,11 +330,14 @@ for call in calls:
         try:
             call()
         except failure:
-            assert time.monotonic() - sent[1] < 2, time.monotonic() - sent[1]
+            taken.append(time.monotonic() - sent[1])
+            assert taken[-1] < 2, taken
         else:
             raise AssertionError(failure)
         thread.join()
         assert seen and seen.pop() - sent[0] < 2
+# on a busy machine some take longer
+assert sorted(taken)[len(taken) // 2] < 0.2, taken
 # in another thread no handler runs, and the time is kept
 def late():
     try:
