@@ -254,10 +254,11 @@ static bool refuse(const struct rc_context *context, struct rc_result *result, c
     return !is_error;
 }
 
+/* int() of Python takes "_" and blanks. */
 static bool is_of_letters(struct rc_str word, char first, char last)
 {
     for (size_t i = 0; i < word.n; i++)
-        if ((word.p[i] < first || word.p[i] > last) && word.p[i] != '_')
+        if ((word.p[i] < first || word.p[i] > last) && word.p[i] != '_' && word.p[i] != ' ')
             return false;
     return word.n > 0;
 }

@@ -110,7 +110,7 @@ section()
     ids=$(sed -n 's/^ROLLCALL_MESSAGE(\(RC[0-9]*\),.*/\1/p' "$top/lib/base/messages.def")
     expect_same "$ids" "$(grep -oE '^\.BR RC[0-9]+' "$page" | cut -d' ' -f2)"
     shown 2000 > "$BATS_TEST_TMPDIR/text"
-    grep -qF 'ask for the same number of tasks on each node: #SBATCH --ntasks-per-node=N in a job script' "$BATS_TEST_TMPDIR/text"
+    grep -qF 'use the same number on each node: #SBATCH --ntasks-per-node=N in a job script' "$BATS_TEST_TMPDIR/text"
 }
 
 @test "every finding of the doctor is there" {

@@ -223,6 +223,7 @@ static const struct row agents[] = {
       "SLURM_GPUS_PER_NODE with a kind of GPU" },
     { TEXT("torchrun --nproc-per-node= t.py"), STEP, "launcher", "RC313", "SLURM_GPUS_PER_NODE that is not set" },
     { TEXT("torchrun --nproc_per_node t.py"), STEP, "launcher", "RC313", "the same without a sign" },
+    { TEXT("torchrun '--nproc_per_node= 2 ' t.py"), STEP, "launcher", "PET_NNODES=2", "a number with blanks" },
     { TEXT("torchrun --nproc_per_node=gpu t.py"), STEP, "launcher", "PET_NNODES=2", "a worker for each GPU" },
     { TEXT("./run.sh"), STEP, "worker",
       "RANK=0 PET_NNODES=2 PET_NODE_RANK=0 PET_MASTER_ADDR=n1 PET_RDZV_ID=42.0 "
