@@ -112,9 +112,7 @@ static void join_words(int argc, char *argv[])
 
     for (int i = 0; i < argc && n < LINE_SIZE; i++)
         n += (size_t)snprintf(administrator.words + n, LINE_SIZE - n, "%s%s", i ? " " : "", argv[i]);
-    for (char *c = administrator.words; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == '\x7f')
-            *c = '?';
+    rc_str_clean(administrator.words, strlen(administrator.words));
 }
 
 void rc_spank_read_arguments(int argc, char *argv[])
@@ -173,8 +171,7 @@ static void switch_off(struct rc_options *options, bool acts, struct rc_messages
     const char *before = off.n ? ": " : "";
     const char *behind = off.n > REASON_MAX ? "..." : "";
 
-    if (off.n > REASON_MAX)
-        off.n = REASON_MAX;
+    off = rc_str_cut(off, REASON_MAX);
     if (asked && spank_context() == S_CTX_REMOTE && (acts || command_line.given))
         rc_say(messages, RC206,
                "the administrator has switched rollcall off on this node%s%pS%s; its tasks were not started; --ddp=off "

@@ -10,11 +10,15 @@ bool rc_pair_next(struct rc_str *rest, char separator, struct rc_str *key, struc
 }
 
 /* Whether a text that another node sent is printable, and was not cut off. */
-static bool is_whole(struct rc_str text)
+static bool is_whole(const struct rc_form *form, struct rc_str text)
 {
-    for (size_t i = 0; i < text.n; i++)
-        if (!rc_is_printable(text.p[i]) && text.p[i] != '\n')
+    for (size_t i = 0, length; i < text.n; i += length) {
+        length = form->any_script ? rc_str_shown((struct rc_str){ text.p + i, text.n - i })
+                                  : rc_is_printable(text.p[i]);
+        length += text.p[i] == '\n';
+        if (!length)
             return false;
+    }
     return text.n > 0 && text.p[text.n - 1] == '\n';
 }
 
@@ -60,7 +64,7 @@ bool rc_pairs_read(struct rc_str text, char separator, const struct rc_form *for
     struct rc_str name;
     struct rc_str value;
 
-    if (!text.p || (form->most && text.n > form->most) || (head && !is_whole(text)))
+    if (!text.p || (form->most && text.n > form->most) || (head && !is_whole(form, text)))
         return false;
     for (; text.n > 0 && rc_pair_next(&text, separator, &name, &value); head = false) {
         unsigned i = find_row(form, name);
@@ -78,36 +82,42 @@ bool rc_pairs_read(struct rc_str text, char separator, const struct rc_form *for
     return true;
 }
 
-void rc_pairs_put_value(struct rc_arena *arena, struct rc_str value, size_t most)
+static void put_value(struct rc_arena *arena, struct rc_str value, size_t most, bool any_script)
 {
     size_t start = arena->used;
 
-    if (value.n > most)
-        value.n = most;
+    value = rc_str_cut(value, most);
     rc_format(arena, "%pS\n", &value);
     rc_join(arena);
-    for (size_t i = start; i + 1 < arena->used; i++)
+    if (any_script && arena->used > start)
+        rc_str_clean(arena->base + start, arena->used - start - 1);
+    for (size_t i = start; i + 1 < arena->used && !any_script; i++)
         if (!rc_is_printable(arena->base[i]))
             arena->base[i] = '?';
 }
 
-static void put_text(struct rc_arena *arena, const char *name, struct rc_str value, size_t most)
+void rc_pairs_put_value(struct rc_arena *arena, struct rc_str value, size_t most)
+{
+    put_value(arena, value, most, false);
+}
+
+static void put_text(struct rc_arena *arena, const char *name, struct rc_str value, size_t most, bool any_script)
 {
     if (value.n == 0)
         return;
     rc_format(arena, "%s=", name);
     rc_join(arena);
-    rc_pairs_put_value(arena, value, most);
+    put_value(arena, value, most, any_script);
 }
 
-static void put_row(struct rc_arena *arena, const struct rc_row *row, const void *from)
+static void put_row(struct rc_arena *arena, const struct rc_row *row, bool any_script, const void *from)
 {
     const void *field = (const char *)from + row->at;
     const uint32_t *number = field;
 
     switch (row->kind) {
     case RC_ROW_IS_TEXT:
-        put_text(arena, row->name, *(const struct rc_str *)field, row->most);
+        put_text(arena, row->name, *(const struct rc_str *)field, row->most, any_script);
         return;
     case RC_ROW_IS_NUMBER:
         if (*number < row->least || *number > row->most)
@@ -116,10 +126,10 @@ static void put_row(struct rc_arena *arena, const struct rc_row *row, const void
         rc_join(arena);
         return;
     case RC_ROW_IS_FLAG:
-        put_text(arena, row->name, rc_str_word(row->words, *(const bool *)field), SIZE_MAX);
+        put_text(arena, row->name, rc_str_word(row->words, *(const bool *)field), SIZE_MAX, false);
         return;
     case RC_ROW_IS_CHOICE:
-        put_text(arena, row->name, rc_str_word(row->words, *(const unsigned *)field), SIZE_MAX);
+        put_text(arena, row->name, rc_str_word(row->words, *(const unsigned *)field), SIZE_MAX, false);
         return;
     case RC_ROW_IS_OWN:
     case RC_ROW_IS_MANY:
@@ -132,9 +142,9 @@ const char *rc_pairs_write(const struct rc_form *form, const void *from, struct 
     size_t start = arena->used;
 
     if (form->head)
-        put_text(arena, form->head, RC_STR("1"), 1);
+        put_text(arena, form->head, RC_STR("1"), 1, false);
     for (unsigned i = 0; i < form->rows; i++)
-        put_row(arena, &form->row[i], from);
+        put_row(arena, &form->row[i], form->any_script, from);
     rc_copy(arena, RC_ABSENT);
     if (arena->full) {
         arena->used = start;

@@ -47,6 +47,7 @@ struct rc_row {
 
 struct rc_form {
     const char *head; /* NULL, or the name of the first line, head=1: then all must be lines of printable ASCII */
+    bool any_script;  /* texts may have other letters in UTF-8 (rc_str_shown) */
     size_t most;      /* bytes of the text; 0: any number */
     const struct rc_row *row;
     unsigned rows; /* 32 at most */
@@ -57,7 +58,7 @@ struct rc_form {
 bool rc_pairs_read(struct rc_str text, char separator, const struct rc_form *form, void *to);
 
 /* Writes one line for each row, in their order, and a NUL. A text is cut at its most bytes, and a '?' replaces what
- * is not printable ASCII. No line is written for an empty text or a number outside its limits. NULL, and the arena
+ * is not printable ASCII, or UTF-8 in a form of any script. No line is written for an empty text or a number outside its limits. NULL, and the arena
  * as before, where it does not fit. */
 const char *rc_pairs_write(const struct rc_form *form, const void *from, struct rc_arena *arena);
 

@@ -98,6 +98,63 @@ bool rc_is_printable(char c)
     return c >= ' ' && c < 0x7f;
 }
 
+size_t rc_utf8_read(struct rc_str text, uint32_t *character)
+{
+    static const uint32_t least[] = { [2] = 0x80, [3] = 0x800, [4] = 0x10000 };
+    const unsigned char *byte = (const unsigned char *)text.p;
+    size_t length = byte[0] < 0xc0 ? 1 : byte[0] < 0xe0 ? 2 : byte[0] < 0xf0 ? 3 : 4;
+
+    *character = byte[0];
+    if (byte[0] < 0x80)
+        return 1;
+    if (length == 1 || length > text.n || byte[0] > 0xf4)
+        return 0;
+    *character &= 0x7fu >> length;
+    for (size_t i = 1; i < length; i++) {
+        if ((byte[i] & 0xc0) != 0x80)
+            return 0;
+        *character = *character << 6 | (byte[i] & 0x3f);
+    }
+    if (*character < least[length] || *character > 0x10ffff || (*character >= 0xd800 && *character <= 0xdfff))
+        return 0;
+    return length;
+}
+
+/* C1 controls, and the characters that change the direction or the line of a text. */
+static bool moves_cursor(uint32_t character)
+{
+    return (character >= 0x80 && character < 0xa0) || (character >= 0x200e && character <= 0x200f) ||
+           (character >= 0x2028 && character <= 0x202e) || (character >= 0x2066 && character <= 0x2069);
+}
+
+size_t rc_str_shown(struct rc_str text)
+{
+    uint32_t character;
+    size_t length = rc_utf8_read(text, &character);
+
+    return length == 1 ? rc_is_printable(*text.p) : moves_cursor(character) ? 0 : length;
+}
+
+struct rc_str rc_str_cut(struct rc_str text, size_t most)
+{
+    if (text.n <= most)
+        return text;
+    while (most > 0 && ((unsigned char)text.p[most] & 0xc0) == 0x80)
+        most--;
+    return (struct rc_str){ text.p, most };
+}
+
+void rc_str_clean(char *text, size_t n)
+{
+    for (size_t i = 0, length; i < n; i += length) {
+        length = rc_str_shown((struct rc_str){ text + i, n - i });
+        if (length)
+            continue;
+        text[i] = '?';
+        length = 1;
+    }
+}
+
 bool rc_is_in_name(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || rc_is_digit(c) || c == '-' || c == '.' || c == '_';

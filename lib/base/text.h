@@ -45,6 +45,20 @@ static inline bool rc_is_digit(char c)
 /* Printable ASCII. */
 bool rc_is_printable(char c);
 
+/* Read the character at the start of a text that is not empty. Return its length in bytes, 0 if it is no UTF-8 (RFC 3629):
+ * an overlong form, a surrogate, above U+10FFFF, or cut off. */
+size_t rc_utf8_read(struct rc_str text, uint32_t *character);
+
+/* Return the length of the character at the start of a text that is not empty, if a terminal only shows it: printable
+ * ASCII, or UTF-8 that moves no cursor. Else 0. */
+size_t rc_str_shown(struct rc_str text);
+
+/* Put a '?' in place of each byte that is of no such character. */
+void rc_str_clean(char *text, size_t n);
+
+/* Return the text, or its beginning without half a character. */
+struct rc_str rc_str_cut(struct rc_str text, size_t most);
+
 /* What names of hosts, interfaces and domains are made of: letters, digits, '-', '.' and '_'. */
 bool rc_is_in_name(char c);
 

@@ -5,30 +5,6 @@
 
 enum { SCHEMA = 1, INDENT = 2 };
 
-/* Reads the character at the start of a text that is not empty. Returns its length in bytes, 0 where there is no UTF-8
- * (RFC 3629): an overlong form, a surrogate, above U+10FFFF, or cut off. */
-static size_t read_utf8(struct rc_str text, uint32_t *character)
-{
-    static const uint32_t least[] = { [2] = 0x80, [3] = 0x800, [4] = 0x10000 };
-    const unsigned char *byte = (const unsigned char *)text.p;
-    size_t length = byte[0] < 0xc0 ? 1 : byte[0] < 0xe0 ? 2 : byte[0] < 0xf0 ? 3 : 4;
-
-    *character = byte[0];
-    if (byte[0] < 0x80)
-        return 1;
-    if (length == 1 || length > text.n || byte[0] > 0xf4)
-        return 0;
-    *character &= 0x7fu >> length;
-    for (size_t i = 1; i < length; i++) {
-        if ((byte[i] & 0xc0) != 0x80)
-            return 0;
-        *character = *character << 6 | (byte[i] & 0x3f);
-    }
-    if (*character < least[length] || *character > 0x10ffff || (*character >= 0xd800 && *character <= 0xdfff))
-        return 0;
-    return length;
-}
-
 static void write_character(FILE *out, uint32_t character)
 {
     static const char escape[] = {
@@ -51,7 +27,7 @@ static void write_string(FILE *out, struct rc_str text)
     putc('"', out);
     while (text.n > 0) {
         uint32_t character;
-        size_t length = read_utf8(text, &character);
+        size_t length = rc_utf8_read(text, &character);
 
         if (length > 0) {
             write_character(out, character);

@@ -25,7 +25,8 @@ static const struct rc_row rows[] = {
     RC_ROW_TEXT(struct report, text, RC_REPORT_SIZE),
 };
 
-static const struct rc_form form = { .head = "reported", RC_FORM_ROWS(rows) };
+/* RC206 has the administrator's own text. */
+static const struct rc_form form = { .head = "reported", .any_script = true, RC_FORM_ROWS(rows) };
 
 const char *rc_report_write(enum rc_message_id id, uint32_t node, const char *text, struct rc_arena *arena)
 {
@@ -128,7 +129,7 @@ int64_t rc_reports_due(const struct rc_reports *reports)
 static const char *name_others(struct rc_reports_group *group, const struct rc_callers *callers, struct rc_arena *arena)
 {
     struct rc_str all = rc_str(group->text);
-    struct rc_str begin = { all.p, all.n < BEGIN_SHOWN ? all.n : BEGIN_SHOWN };
+    struct rc_str begin = rc_str_cut(all, BEGIN_SHOWN);
     const char *more = begin.n < all.n ? "..." : "";
     struct rc_namer namer;
     const char *text;

@@ -129,7 +129,7 @@ unranked()
     on n2 mount --bind "$shared/plugstack.off" "$conf"
     for command in "srun --ddp=deadline=60" "env ROLLCALL=deadline=60 srun"; do
         attempt 50 $command -N2 -n2 echo started
-        grep -q "RC206: the administrator has switched rollcall off on this node: ranks .*; its tasks were not started" \
+        grep -qF "RC206: the administrator has switched rollcall off on this node: $why; its tasks were not started" \
             "$err" && [ ! -s "$out" ] && ! grep -q RC6 "$err" || break
         command=
     done

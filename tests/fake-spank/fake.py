@@ -11,7 +11,9 @@ LIMIT = 60
 
 
 def encode(text):
-    return re.sub(r"[^!-$&-~]", lambda found: f"%{ord(found[0]):02X}", text)
+    """Characters up to U+00FF are bytes, all others UTF-8."""
+    return re.sub(r"[^!-$&-~]", lambda found: "".join(
+        f"%{byte:02X}" for byte in found[0].encode("latin-1" if found[0] <= "\xff" else "utf-8")), text)
 
 
 def compress_counts(counts):

@@ -216,6 +216,7 @@ def test_off_refuses_who_asks_and_leaves_all_others_alone(host, words, option, v
     (["off="], ""), (["off"], ""), (["off=", "log=json"], ": log=json"),
     (["off=until", "noon;", "ask", "hpc@site"], ": until noon; ask hpc@site"),
     (["off=\x1b[31m", "\t\n", "\x7f"], ": ?[31m ?? ?"), (["off=" + "x" * 511], ": " + "x" * 511),
+    (["off=昼まで", "停止\x9b31m\u202e"], ": 昼まで 停止?31m???"), (["off=" + "x" * 510 + "昼"], f": {'x' * 510}..."),
     (["off=" + "x" * 9000, "y"], ": " + "x" * 511 + "..."), (["off=" + "x" * 400, "y" * 111], f": {'x' * 400} {'y' * 110}..."),
 ])
 def test_off_has_the_administrators_text(host, words, shown):

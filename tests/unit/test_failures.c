@@ -196,5 +196,12 @@ UNIT_TEST(nodes_report_by_name, "lines of nodes that differ in the nodes' names 
     assert_true(rc_reports_take(&reports, rc_str(rc_report_write(RC613, 1, "bert got no answer; none on anna", &text)),
                                 &callers, 0));
     assert_string_equal(rc_reports_say(&reports, &callers, 0, &id, &text), "bert got no answer; none on anna");
+    /* an administrator's text, with a control in it */
+    assert_true(
+        rc_reports_take(&reports, rc_str(rc_report_write(RC206, 0, "off: \xe6\x98\xbc\x1b[31m", &text)), &callers, 0));
+    assert_string_equal(rc_reports_say(&reports, &callers, 0, &id, &text), "off: \xe6\x98\xbc?[31m");
+    /* what another program writes there */
+    assert_false(rc_reports_take(&reports, RC_STR("reported=1\nid=0\nnode=0\ntext=\x1b[31m\n"), &callers, 0));
+    assert_false(rc_reports_take(&reports, RC_STR("reported=1\nid=0\nnode=0\ntext=\xc2\x9b\n"), &callers, 0));
     rc_reports_free(&reports);
 }

@@ -156,6 +156,47 @@ static const struct quote quotes[] = {
     { TEXT(FIFTYONE TEN "abcd"), "'" FIFTYONE TEN "abc'...", "the 65th is cut" },
 };
 
+static const struct {
+    struct rc_str input;
+    const char *shown;
+    const char *why;
+} cleaned[] = {
+    { TEXT("ask hpc"), "ask hpc", "ASCII" },
+    { TEXT("\xe6\x98\xbc\xe3\x81\xbe\xe3\x81\xa7 9:00"), "\xe6\x98\xbc\xe3\x81\xbe\xe3\x81\xa7 9:00", "Japanese" },
+    { TEXT("\xc3\xa9\xf0\x9f\x98\x80"), "\xc3\xa9\xf0\x9f\x98\x80", "two and four bytes" },
+    { TEXT("a\x1b[31m\n\x7f"), "a?[31m??", "controls" },
+    { TEXT("\xc2\x9b"
+           "31m"),
+      "??31m", "a control of two bytes" },
+    { TEXT("\xe2\x80\xae"
+           "x\xe2\x80\xa8"),
+      "???x???", "another direction, another line" },
+    { TEXT("\xe6\x98"), "??", "cut off" },
+    { TEXT("\xe9 \xff"), "? ?", "Latin-1" },
+    { TEXT("\xc0\xaf\xed\xa0\x80\xf5\x80\x80\x80"), "?????????", "no UTF-8" },
+};
+
+UNIT_ROWS(cleans_text, "text is cleaned:", cleaned)
+{
+    char text[64];
+
+    memcpy(text, row->input.p, row->input.n);
+    text[row->input.n] = '\0';
+    rc_str_clean(text, row->input.n);
+    assert_string_equal(text, row->shown);
+}
+
+UNIT_TEST(cuts_text, "text is cut between characters")
+{
+    static const struct rc_str text = { "a\xe6\x98\xbc"
+                                        "b",
+                                        5 };
+    static const size_t lengths[] = { 0, 1, 1, 1, 4, 5, 5 };
+
+    for (size_t most = 0; most < UNIT_COUNT(lengths); most++)
+        assert_int_equal(rc_str_cut(text, most).n, lengths[most]);
+}
+
 UNIT_ROWS(quotes_text, "text quotes", quotes)
 {
     UNIT_ARENA(arena, 512);
