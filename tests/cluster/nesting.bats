@@ -64,6 +64,27 @@ setup_file()
         mpirun --oversubscribe -np 2 --host n1:2 rollcall exec -- "$shared/only" 1 "$shared/step_child" --mpi=none
 }
 
+@test "srun --ddp of a shell that starts srun: no rank and RC310; with a mode, ranks; in front of mpirun RC310" {
+    attempt 60 salloc -N2 --ntasks-per-node=2 srun --ddp -N1 -n1 --mpi=none \
+        sh -c 'echo "shell ${RANK-none}"; exec srun --overlap --mpi=none -N2 -n2 true'
+    said '^shell none$'
+    said 'warning RC310: the processes that srun starts .*; if the shell itself is a task, use --ddp=worker$'
+    attempt 60 salloc -N2 --ntasks-per-node=2 srun --ddp=worker -N2 -n4 --mpi=none sh -c 'echo "shell $RANK"; srun --version'
+    said '^shell 0$'
+    said '^shell 3$'
+    unsaid RC310
+    answers 'whoami n1=0,1 n2=2,3' 60 salloc -N2 --ntasks-per-node=2 srun --ddp -N1 -n1 --mpi=none \
+        sh -c "exec srun --overlap --mpi=none -m block -N2 -n4 --ntasks-per-node=2 rollcall exec -- $whoami"
+    unsaid RC310
+    # what starts nothing is a worker
+    attempt 60 srun --ddp -N2 --ntasks-per-node=2 --mpi=none printenv RANK
+    [ "$(grep -c '^[0-3]$' "$out")" = 4 ] || explain "not four ranks"
+    attempt 60 salloc -N2 --ntasks-per-node=2 srun --ddp=worker -N1 -n1 --mpi=none \
+        mpirun --oversubscribe -np 2 --host n1:2 sh -c 'echo "task ${RANK-none}"'
+    said 'warning RC310: the processes that mpirun starts '
+    [ "$(grep -c '^task none$' "$out")" = 2 ] || explain "not two tasks without a rank"
+}
+
 @test "torchrun inside tasks of srun" {
     succeeds 90 srun -N2 --ntasks-per-node=1 --mpi=none rollcall exec --ddp=launcher -- \
         torchrun --nproc-per-node 2 --no-python sh -c "rollcall show --json | grep launcher.:; exec rollcall exec -- $whoami"
