@@ -295,6 +295,15 @@ static const struct rc_launcher *find_outer_master(struct rc_reader *reader, uin
     return NULL;
 }
 
+static unsigned find_alone(void)
+{
+    unsigned index = 0;
+
+    while (!rc_launcher_at(index)->alone)
+        index++;
+    return index;
+}
+
 /* --ddp=alone, now or by an earlier rollcall in this process tree. A task that was started since, of a launch that the
  * stamp does not know, is a new one. */
 static bool is_alone(struct rc_reader *reader, const struct candidates *candidates, unsigned index)
@@ -315,7 +324,7 @@ enum rc_claim rc_nesting_recognise(const struct rc_context *context, struct rc_r
 {
     struct rc_reader reading = rc_reader_of(context, result);
     struct rc_reader *reader = &reading;
-    const struct candidate alone = { .index = rc_alone_family(false) };
+    const struct candidate alone = { .index = find_alone() };
     struct candidates candidates;
     const struct candidate *chosen;
     enum rc_claim claim;

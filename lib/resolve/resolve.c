@@ -281,7 +281,7 @@ static bool recognise_task(const struct rc_context *context, struct rc_result *r
         return refuse_task(context, result);
     if (claim != RC_CLAIM_TASK && claim != RC_CLAIM_INNERMOST) {
         read_command(context, result);
-        if (!rc_alone_take_single(context, claim, result))
+        if (!rc_single_take(context, claim, result))
             return no_task(context, result, claim);
     }
 

@@ -19,10 +19,7 @@ enum rc_claim rc_nesting_recognise(const struct rc_context *context, struct rc_r
  * no launcher is there. Return false, with nothing changed, in a job of several tasks, for a command that starts its
  * processes itself (torchrun without nproc=), and, with RC128, if a variable numbers the process or its machine.
  * result->command is read. */
-bool rc_alone_take_single(const struct rc_context *context, enum rc_claim claim, struct rc_result *result);
-
-/* Return the index of the family of --ddp=alone, or of a process that no launcher started. */
-unsigned rc_alone_family(bool single);
+bool rc_single_take(const struct rc_context *context, enum rc_claim claim, struct rc_result *result);
 
 /* The identity as the facts have it: in the launcher's own numbers. */
 void rc_identity_take(struct rc_result *result);
