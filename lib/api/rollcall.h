@@ -201,11 +201,11 @@ ROLLCALL_API const struct rollcall_message *rollcall_message_at(const struct rol
  */
 
 /*
- * What ranks tell each other
+ * Calls between ranks
  *
- * For a program that needs a few bytes of another rank before it has anything
- * else to speak through, at its start: it is kept for the whole launch. The page
- * says at which server the ranks meet, and under which launchers.
+ * For a program that needs a few bytes of another rank at its start, before it
+ * has connections of its own: they are kept for the whole launch. The page
+ * describes the server, and the launchers under which there is one.
  *
  * Several calls: each meets the other ranks' calls of the same name in order,
  * their first, their second and so on, counted since the process began; one
@@ -217,7 +217,7 @@ ROLLCALL_API const struct rollcall_message *rollcall_message_at(const struct rol
  * process's own environment: rollcall_create(NULL, ...).
  *
  * timeout_ms: how long to wait for other ranks; 0 is 300 seconds, less is
- * ROLLCALL_INVALID. All return 0; o/w -1, and say why in [error], which may be NULL. Thread safe.
+ * ROLLCALL_INVALID. All return 0, or -1 with the reason in [error], which may be NULL. Thread safe.
  */
 
 enum { ROLLCALL_BROADCAST_MAX = 16384, ROLLCALL_NCCL_ID_SIZE = 128 };

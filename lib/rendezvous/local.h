@@ -4,12 +4,9 @@
 
 #include "base/text.h"
 
-/* Processes of one user on one node speak to each other.
- *
- * A socket of the kernel's abstract names: no file that stays, none on another
- * node, gone with the process that listens. Each side looks at the kernel's word for the
- * other's user (SO_PEERCRED); another user's process is not heard, and not
- * believed. One packet there, one back. */
+/* Sockets between the processes of one user on one node, with names of the kernel's abstract namespace: no file, no
+ * access from another node, and no trace when the listening process ends. Each side verifies the other's user
+ * (SO_PEERCRED). One packet in each direction. */
 
 enum { RC_LOCAL_NAME = 108 }; /* of an address, its leading NUL left out */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-/* rollcall-exchange - the nodes of a launch speak to each other before its tasks start.
+/* rollcall-exchange - the nodes of a launch exchange data before its tasks start.
  *
  *   rollcall-exchange node                  one node's part; a request on standard input (node.c)
  *   rollcall-exchange server SETTINGS       srun's server: where all nodes go (server.h; the settings: wire.h)
