@@ -36,20 +36,14 @@ static const char *plain_name(struct rc_str text, struct rc_arena *arena)
     return rc_format(arena, "%s", name);
 }
 
-/* "RC301","RC610": errors and warnings alone. */
+/* "RC301","RC911": errors, warnings and notes. */
 static const char *list_ids(const struct rc_messages *messages, struct rc_arena *arena)
 {
     const char *list = rc_copy(arena, RC_STR(""));
-    const char *between = "";
 
     for (unsigned i = 0; i < messages->count; i++) {
-        const struct rc_message_entry *entry = rc_message_entry(messages->list[i].id);
-
-        if (entry->level == RC_LEVEL_NOTE)
-            continue;
         rc_join(arena);
-        rc_format(arena, "%s\"%s\"", between, entry->id);
-        between = ",";
+        rc_format(arena, "%s\"%s\"", i ? "," : "", rc_message_entry(messages->list[i].id)->id);
     }
     return list;
 }
