@@ -320,6 +320,12 @@ asked='echo "ASKED ${RANK--} of ${WORLD_SIZE--}"'
     [ "$(grep ASKED "$out" | sort -u)" = 'ASKED - of -' ] || explain "--ddp=off does not win"
     batch 30 -n2 <<< "srun -n2 sh -c '$asked'"
     [ "$(grep ASKED "$out" | sort -u)" = 'ASKED - of -' ] || explain "another partition's job was asked"
+    # the default partition, of a job without -p
+    sed -i -E 's/^(PartitionName=.*) Default=YES/\1/; s/^PartitionName=gpu .*/& Default=YES/' "$conf/slurm.conf"
+    login scontrol reconfigure
+    batch 30 -n2 <<< "srun -n2 sh -c '$asked'"
+    [ "$(grep ASKED "$out" | sort | paste -sd,)" = 'ASKED 0 of 2,ASKED 1 of 2' ] ||
+        explain "a job of the default partition was not asked"
     cp "$BATS_TEST_TMPDIR/slurm.conf" "$conf/slurm.conf"
     login scontrol reconfigure
 }
