@@ -244,6 +244,8 @@ static uint32_t forgotten_tasks(const struct rc_result *result)
     if (!is_slurms || is_task || !rc_env_get(&result->env, "SLURM_JOB_ID").n)
         return 0;
     if (!tasks)
+        tasks = number_of(result, RC_STR("SLURM_NPROCS")); /* scripts remove the other name for Lightning */
+    if (!tasks)
         tasks = number_of(result, RC_STR("SLURM_JOB_NUM_NODES"));
     return tasks > 1 ? tasks : 0;
 }

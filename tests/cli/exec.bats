@@ -465,6 +465,9 @@ remote=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK
     says 'srun -K --ntasks-per-node=1 rollcall exec -- torchrun --nnodes=2 train.py' "$rollcall" exec -- torchrun --nnodes=2 train.py
     says 'has 2 tasks, which training waits for; start it with srun: srun -K rollcall exec -- python train.py' \
         SLURM_NTASKS= "$rollcall" exec -- python train.py
+    # removed for Lightning; Slurm has two names for it
+    says 'has 4 tasks, which training waits for; start it with srun: srun -K rollcall exec -- python train.py' \
+        SLURM_NTASKS= SLURM_NPROCS=4 "$rollcall" exec -- python train.py
     # in such a job Lightning starts its workers itself: torch says it, where nobody has started them
     for name in interactive bash; do
         run -0 --separate-stderr with "${script[@]}" SLURM_JOB_NAME=$name "$rollcall" exec -- python train.py
