@@ -45,8 +45,8 @@ static inline bool rc_is_digit(char c)
 /* Printable ASCII. */
 bool rc_is_printable(char c);
 
-/* Read the character at the start of a text that is not empty. Return its length in bytes, 0 if it is no UTF-8 (RFC 3629):
- * an overlong form, a surrogate, above U+10FFFF, or cut off. */
+/* Read the character at the start of a text that is not empty. Return its length in bytes, 0 if it is no UTF-8
+ * (RFC 3629): an overlong form, a surrogate, above U+10FFFF, or cut off. */
 size_t rc_utf8_read(struct rc_str text, uint32_t *character);
 
 /* Return the length of the character at the start of a text that is not empty, if a terminal only shows it: printable

@@ -370,8 +370,8 @@ static bool check_rank(const struct rc_context *context, struct rc_result *resul
     return !found.why || refuse(context, result, &found, is_certain);
 }
 
-/* DeepSpeed's launcher takes its nodes from a file of hosts, and from no variable (launcher/runner.py). In the text of a
- * shell its options are not known. */
+/* DeepSpeed's launcher takes its nodes from a file of hosts, and from no variable (launcher/runner.py). In the text of
+ * a shell its options are not known. */
 static bool is_deepspeed_without_hosts(const struct rc_context *context, const struct rc_command *command)
 {
     bool is_word = false;

@@ -115,7 +115,7 @@ all_cpus()
     said ' RC917$'
     attempt 60 srun --ddp=bind=off -N2 --ntasks-per-node=2 "${whole[@]}" true
     succeeded
-    ! grep RC917 "$err"
+    unsaid RC917
     attempt 60 srun --ddp -N2 --ntasks-per-node=1 "${whole[@]}" rollcall doctor
     on n2 umount "$map"
     failed
