@@ -162,8 +162,7 @@ static int refuse_task(const struct rc_result *result, uint32_t debug, bool spea
 static int prepare_task(const struct arguments *a, struct rc_result *result)
 {
     static struct said said;
-    static char file[RC_HERE_FILE];
-    static struct rc_here_storage here = { .file = file };
+    static struct rc_here_storage here;
     struct rc_context context = {
         .env = (const char *const *)environ,
         .argv = (const char *const *)a->command,

@@ -4,6 +4,7 @@
 #include "inspect.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "effects/binding.h"
@@ -38,6 +39,7 @@ void cli_resolve(struct rc_context *context, struct rc_here_storage *here, struc
     here->find_gpu_files = rc_device_files_find;
     here->needs_asan = rc_program_needs_asan;
     here->watch_relative = ROLLCALL_WATCH_FROM_BIN;
+    here->file = here->file ? here->file : malloc(RC_HERE_FILE);
     here->libraries_relative = ROLLCALL_PRELOAD_FROM_BIN;
     rc_here_resolve(context, here, result);
 }
@@ -92,7 +94,6 @@ static void resolve_process(struct inspection *inspection, const char *const *ar
         .explain = true,
     };
     if (inspection->input.this_node) {
-        inspection->here.file = inspection->file;
         cli_resolve(context, &inspection->here, &inspection->result);
         if (rc_lookup_is_needed(&inspection->result))
             rc_lookup_settle(context, &inspection->result, "nothing would be set");

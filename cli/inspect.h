@@ -23,7 +23,6 @@ struct inspection {
     struct rc_context context;
     struct said said;
     struct rc_result result;
-    char file[RC_HERE_FILE];
 };
 
 /* The options of one resolution: those of --ddp (ddp, NULL where it was not
@@ -37,7 +36,7 @@ void cli_say_interfaces(struct rc_result *result);
 /* Add RC916 if the workers share too few cores. */
 void cli_say_crowded(const struct rc_context *context, struct rc_result *result);
 
-/* Resolve a process of this node, with what there is to learn of it. here->file is the caller's. */
+/* Resolve a process of this node, with what there is to learn of it. here->file is never freed. */
 void cli_resolve(struct rc_context *context, struct rc_here_storage *here, struct rc_result *result);
 
 /* Resolves the input's environment. ddp and argv, those of --ddp and of its command, may be NULL. */
