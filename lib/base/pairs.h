@@ -57,9 +57,9 @@ struct rc_form {
  * in *to as it was. False, with *to half written, for a text that the form does not allow. */
 bool rc_pairs_read(struct rc_str text, char separator, const struct rc_form *form, void *to);
 
-/* Writes one line for each row, in their order, and a NUL. A text is cut at its most bytes, and a '?' replaces what
- * is not printable ASCII, or UTF-8 in a form of any script. No line is written for an empty text or a number outside its
- * limits. NULL, and the arena as before, where it does not fit. */
+/* Write one line for each row, in their order, and a NUL. Cut a text at its most bytes, and write '?' for what is not
+ * printable ASCII, or UTF-8 in a form of any script. Write no line for an empty text or a number outside its limits.
+ * Return NULL, with the arena as before, if it does not fit. */
 const char *rc_pairs_write(const struct rc_form *form, const void *from, struct rc_arena *arena);
 
 /* Writes a value in the same way, and ends the line that the caller has begun. */

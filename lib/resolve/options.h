@@ -42,9 +42,9 @@ struct rc_site {
     struct rc_str off;      /* TEXT of off=TEXT, the rest of the line; empty for "off"; absent if rollcall is on */
 };
 
-/* Read the words after the plugin's path, with blanks between them. Ignore each wrong word, or wrong key of a word,
- * with a message: no user may lose a step by it. A mode is a wrong word. Texts are slices of `words`, or in the arena.
- */
+/* Read the words after the plugin's path, with blanks between them. Ignore each wrong word, or wrong key of a
+ * word, with a message: no user may lose a step by it. A mode is a wrong word. Texts are slices of `words`, or
+ * in the arena. */
 struct rc_site rc_site_read(struct rc_str words, const char *where, struct rc_messages *messages);
 
 /* Returns a key of options.def as a help text shows it: "bind=auto|cores", "watch[=on|off]". */

@@ -87,7 +87,8 @@ bool rc_single_take(const struct rc_context *context, enum rc_claim claim, struc
 
     if (!is_possible || (!is_again && !is_agent && result->command.kind != RC_COMMAND_UNKNOWN))
         return false;
-    if (!is_again && number.p && (context->called || context->options.mode != RC_MODE_AUTO))
+    /* with a stamp the numbers are those that an outer rollcall has set: they stay */
+    if (!is_again && number.p && !result->stamp.text.p && (context->called || context->options.mode != RC_MODE_AUTO))
         rc_say(&result->messages, RC128,
                "%pS is set, but no launcher started this process; nothing is set, as each of several such processes "
                "would train alone; start it with srun, mpirun or torchrun; or unset %pS",

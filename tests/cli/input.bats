@@ -155,5 +155,5 @@ arbitrary()
     [[ $(jq -r '.messages[] | select(.id == "RC106").text' <<< "$output") == *"too irregular"*"name each node once"* ]]
     # another step's map
     arbitrary 65536 'n[0-65535]' 42.6\ 65535x8,0x8,1-65534x8
-    [[ $(jq -r '.messages[] | select(.id == "RC106").text' <<< "$output") == *"nothing says"* ]]
+    [[ $(jq -r '.messages[] | select(.id == "RC106").text' <<< "$output") == *"no variable has the node of rank 0"* ]]
 }
