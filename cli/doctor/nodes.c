@@ -217,12 +217,15 @@ static struct rc_str find_part(const char *record, const char *title)
     return (struct rc_str){ start, end ? (size_t)(end - start) : strlen(start) };
 }
 
-/* Whether the list has this NAME=SUM. */
-static bool has_file(struct rc_str list, struct rc_str file)
+/* Whether the list has this file with this sum, or lacks it: a build without hwloc has no rollcall-map. */
+static bool is_same_file(struct rc_str list, struct rc_str name, struct rc_str sum)
 {
-    while (list.p)
-        if (rc_str_eq(rc_str_split(list, ' ', &list), file))
-            return true;
+    while (list.p) {
+        struct rc_str here;
+
+        if (rc_str_eq(rc_str_split(rc_str_split(list, ' ', &list), '=', &here), name))
+            return rc_str_eq(here, sum) || rc_str_is(here, DOCTOR_MISSING);
+    }
     return false;
 }
 
@@ -237,7 +240,7 @@ static const char *list_others(struct rc_str theirs, struct rc_str ours, struct 
         struct rc_str sum;
         struct rc_str name = rc_str_split(file, '=', &sum);
 
-        if (has_file(ours, file))
+        if (is_same_file(ours, name, sum))
             continue;
         rc_join(arena);
         rc_format(arena, "%s%pS%s", between, &name, rc_str_is(sum, DOCTOR_MISSING) ? " (missing)" : "");
@@ -276,6 +279,7 @@ static struct rc_str release_of(const char *text)
 {
     const char *end = strstr(text, DOCTOR_FILES);
 
+    end = end ? end : strstr(text, DOCTOR_WORDS);
     return (struct rc_str){ text, end ? (size_t)(end - text) : strlen(text) };
 }
 
@@ -292,7 +296,8 @@ static const char *judge_record(const char *record)
     return rc_str_starts(text, same) ? "right" : NULL;
 }
 
-/* Compares the records with this host's or, if it has none, with the one that most nodes have. */
+/* Compare the records with this host's or, if that has no words (it is off, or there is no plugin), with the one that
+ * most nodes have. */
 static void compare_all(struct reading *reading)
 {
     static char own[DOCTOR_RECORD];
@@ -300,12 +305,16 @@ static void compare_all(struct reading *reading)
     struct findings here = { .count = 0 }; /* of rollcall doctor without --nodes */
     size_t groups = reading->count;
     const char *record = own;
+    bool is_own;
     size_t most = 0;
 
     look_here(&plugin, &here, own);
     doctor_findings_free(&here);
-    for (size_t i = 0; i < groups && !*own; i++) {
-        if (!judge_record(reading->groups[i].text) || reading->groups[i].nodes.count <= most)
+    is_own = find_part(own, DOCTOR_WORDS).p;
+    for (size_t i = 0; i < groups && !is_own; i++) {
+        const char *text = reading->groups[i].text;
+
+        if (!judge_record(text) || !find_part(text, DOCTOR_WORDS).p || reading->groups[i].nodes.count <= most)
             continue;
         record = reading->groups[i].text;
         most = reading->groups[i].nodes.count;
@@ -315,7 +324,7 @@ static void compare_all(struct reading *reading)
         char text[DOCTOR_RECORD];
 
         if (judge_record(reading->groups[i].text)) {
-            compare(reading, i, record, *own ? "this host" : "most nodes");
+            compare(reading, i, record, is_own ? "this host" : "most nodes");
         } else if (!after_id(reading->groups[i].text)) {
             snprintf(text, sizeof(text), "D111: %.*s; here is rollcall " PACKAGE_VERSION, (int)release.n, release.p);
             blame(reading, i, text);

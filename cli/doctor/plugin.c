@@ -329,10 +329,11 @@ void doctor_plugin_record(const struct doctor_plugin *plugin, const char *judged
     char sum[SUM];
     size_t n = (size_t)snprintf(text, DOCTOR_RECORD, DOCTOR_RIGHT PACKAGE_VERSION ", plugin %s", judged);
 
-    if (*plugin->path != '/')
-        return;
-    n += (size_t)snprintf(text + n, DOCTOR_RECORD - n, DOCTOR_FILES "rollcall=%s", sum_up("/proc/self/exe", sum));
-    n += (size_t)snprintf(text + n, DOCTOR_RECORD - n, " rollcall.so=%s", sum_up(plugin->path, sum));
+    /* where Slurm finds a plugin without a folder is not known */
+    if (*plugin->path == '/') {
+        n += (size_t)snprintf(text + n, DOCTOR_RECORD - n, DOCTOR_FILES "rollcall=%s", sum_up("/proc/self/exe", sum));
+        n += (size_t)snprintf(text + n, DOCTOR_RECORD - n, " rollcall.so=%s", sum_up(plugin->path, sum));
+    }
     for (unsigned i = 0; i < PARTS; i++)
         if (find_part(plugin, &parts[i], path))
             n += (size_t)snprintf(text + n, DOCTOR_RECORD - n, " %s=%s", parts[i].name, sum_up(path, sum));

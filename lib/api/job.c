@@ -67,6 +67,8 @@ static int resolve_job(const char *const *environment, struct rollcall *job, str
 
     job->here.watch_relative = ROLLCALL_WATCH_FROM_LIB;
     job->here.libraries_relative = ROLLCALL_PRELOAD_FROM_LIB;
+    if (!environment && !(job->here.file = malloc(RC_HERE_FILE)))
+        return rc_job_fail(error, ROLLCALL_NO_MEMORY, "", "out of memory");
     rc_env_index(&result->env, context.env);
     context.indexed = true;
     if (!rc_options_parse_variable(rc_env_get(&result->env, "ROLLCALL"), "ROLLCALL", &options, &messages))
@@ -132,6 +134,8 @@ void rollcall_destroy(struct rollcall *job)
 {
     int saved = errno;
 
+    if (job)
+        free(job->here.file);
     free(job);
     errno = saved;
 }

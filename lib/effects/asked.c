@@ -166,7 +166,7 @@ bool rc_lookup_apply(struct rc_context *context, struct rc_result *result, const
 
     if (lookup->state == RC_LOOKUP_WRONG) {
         rc_say(&result->messages, lookup->id, "%pS%s", &lookup->text,
-               rc_options_origin(&context->options, RC_KEY_addr));
+               result->master.wish ? rc_options_origin(&context->options, RC_KEY_addr) : "");
         rc_result_refuse(result, "the address of rank 0's node was not found");
         return false;
     }

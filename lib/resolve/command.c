@@ -85,34 +85,40 @@ static unsigned values_of(const struct program *program, struct rc_str option)
     return rc_command_is_named(option, program->values);
 }
 
-/* Takes a program's options and operands: the next word begins the command that it starts. */
-static void pass_operands(struct rc_words *words, const struct program *program, struct rc_command *command)
+/* Take a program's options and operands: the next word begins the command that it starts. Return the options without
+ * which that command gets no variables; NULL if it gets them. */
+static const char *pass_operands(struct rc_words *words, const struct program *program, struct rc_command *command)
 {
+    const char *lacking = program->passes ? program->cure : NULL;
     unsigned operands = program->operands;
     struct rc_words before = *words;
     unsigned values = 0;
     struct rc_str value;
     struct rc_str word;
 
-    if (!command->cleared_by.p)
-        command->passing = program->passes ? program->cure : NULL;
     for (; rc_words_next(words, &word) && !words->starts_command; before = *words) {
-        if (!values && rc_command_is_named(rc_str_split(word, '=', &value), program->passes))
-            command->passing = NULL;
+        bool is_joined = !values && program->passes && rc_str_starts(word, "-e") && word.n > 2; /* -eRANK */
+
+        if (is_joined || (!values && rc_command_is_named(rc_str_split(word, '=', &value), program->passes)))
+            lacking = NULL;
         if (values)
             values--;
-        else if (rc_command_is_named(word, program->clears))
+        else if (is_joined)
+            continue;
+        else if (rc_command_is_named(word, program->clears) && !command->cleared_by.p)
             command->clearing = word;
         else if (rc_str_is(word, "--"))
-            return;
+            return lacking;
         else if (is_option(word))
             values = values_of(program, word);
         else if (operands == 0)
             break;
-        else if (operands != UP_TO_DASHES && operands-- == program->operands && !rc_str_which(word, "run|exec|start"))
-            command->passing = NULL;
+        else if (operands != UP_TO_DASHES && operands-- == program->operands && program->verb &&
+                 !rc_str_which(word, program->verb))
+            lacking = NULL;
     }
     *words = before;
+    return lacking;
 }
 
 /* Where an option's value goes; NULL for an option that is of no interest. */
@@ -167,12 +173,20 @@ static void read_options(struct rc_words *words, const struct program *launcher,
 static bool has_verb(struct rc_words *words, const struct program *program)
 {
     struct rc_words before = *words;
-    struct rc_str verb;
+    struct rc_str word;
+    unsigned options = 0;
 
-    if (!program->verb || !rc_words_next(words, &verb) || rc_str_which(verb, program->verb))
+    if (!program->verb)
         return true;
-    *words = before;
-    return false;
+    for (; rc_words_next(words, &word); options++) {
+        if (is_option(word))
+            continue;
+        if (rc_str_which(word, program->verb))
+            return true;
+        *words = before;
+        return false;
+    }
+    return options == 0;
 }
 
 static void read_launcher(struct rc_words *words, struct rc_command *command, const struct program *launcher,
@@ -295,11 +309,16 @@ static bool read_program(struct reading *reading, struct rc_words *words, struct
     } else if (!program) {
         return false;
     } else if (program->kind == KIND_WRAPPER || program->kind == KIND_CONTAINER) {
-        pass_operands(words, program, reading->command);
-        if ((reading->command->clearing.p || reading->command->passing) && !reading->command->cleared_by.p)
-            reading->command->cleared_by = name;
+        struct rc_command *command = reading->command;
+        const char *lacking = pass_operands(words, program, command);
+
+        /* which of the containers in a shell's text has the program is not known */
+        if (!command->cleared_by.p && !reading->shells)
+            command->passing = lacking;
+        if ((command->clearing.p || command->passing) && !command->cleared_by.p)
+            command->cleared_by = name;
         if (program->kind == KIND_CONTAINER)
-            reading->command->container = name;
+            command->container = name;
         return true;
     } else if (program->kind == KIND_SHELL) {
         read_shell(reading, words, program);

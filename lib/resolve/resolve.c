@@ -121,7 +121,7 @@ static const char *name_wish(const struct rc_context *context, const struct rc_r
 {
     const struct rc_messages *messages = &result->messages;
 
-    if (rc_command_starts_tasks(&result->command) ||
+    if (result->command.kind == RC_COMMAND_STARTER ||
         (messages->count && messages->list[messages->count - 1].id == RC128))
         return NULL;
     if (context->options.mode == RC_MODE_WORKER)
@@ -326,7 +326,9 @@ static void say_cleared(struct rc_result *result)
 
     if (command->passing)
         rc_say(&result->messages, RC506, "%pS keeps RANK and all other variables of rollcall from the program; add %s",
-               &command->cleared_by, command->passing);
+               &command->cleared_by,
+               result->mode == RC_MODE_WORKER ? command->passing
+                                              : "-e NAME for each variable that rollcall show lists");
     else if (command->cleared_by.p)
         rc_say(&result->messages, RC506,
                "%pS %pS keeps RANK and all other variables of rollcall from the program; leave %pS out",

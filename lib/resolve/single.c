@@ -27,13 +27,15 @@ static bool is_job_of_one(const struct rc_result *result)
     return is_told;
 }
 
-/* Whether the variable numbers this process. A size of 1 does not. */
-static bool is_number(const struct rc_env *env, struct rc_str name, enum rc_field field)
+/* Whether the variable numbers this process. A size of 1 does not, nor does number 0 in a job of one task: a step of
+ * its interactive shell has it. */
+static bool is_number(const struct rc_env *env, struct rc_str name, enum rc_field field, bool in_job)
 {
     struct rc_str value = rc_env_find(env, name);
     bool is_size = field == RC_WORLD_SIZE || field == RC_NNODES;
 
-    return field != RC_LOCAL_WORLD_SIZE && value.n && !(is_size && rc_str_is(value, "1"));
+    return field != RC_LOCAL_WORLD_SIZE && value.n && !(is_size && rc_str_is(value, "1")) &&
+           !(in_job && rc_str_is(value, "0"));
 }
 
 /* Return a variable that another launcher has left, or by which a script numbers its machines; absent if none is there.
@@ -59,12 +61,21 @@ static struct rc_str find_number(const struct rc_env *env, const struct rc_launc
 
     for (unsigned i = 0; i < RC_LAUNCHER_COUNT; i++)
         for (const struct rc_variable *v = rc_launcher_at(i)->variables; v->name.n; v++)
-            if (rc_launcher_at(i) != outside && is_number(env, v->name, (enum rc_field)v->field))
+            if (rc_launcher_at(i) != outside && is_number(env, v->name, (enum rc_field)v->field, outside))
                 return v->name;
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-        if (is_number(env, others[i].name, others[i].field))
+        if (is_number(env, others[i].name, others[i].field, outside))
             return others[i].name;
     return RC_ABSENT;
+}
+
+/* torchrun needs no launch, but reads the number of its workers from one. One that names its nodes is not alone. */
+static bool is_agent(const struct rc_context *context, const struct rc_command *command)
+{
+    const struct rc_command_options *given = &command->given;
+
+    return context->options.nproc && (command->torchrun || command->accelerate) && !given->node_rank.p &&
+           !given->master_addr.p && !given->endpoint.p && (!given->nnodes.p || rc_str_is(given->nnodes, "1"));
 }
 
 bool rc_single_take(const struct rc_context *context, enum rc_claim claim, struct rc_result *result)
@@ -81,14 +92,13 @@ bool rc_single_take(const struct rc_context *context, enum rc_claim claim, struc
                     rc_launcher_has_scope(rc_launcher_at(single), result->stamp.scope) &&
                     !rc_planning_is_changed(result, true);
     struct rc_str number = is_stale ? RC_ABSENT : find_number(&result->env, result->launcher);
+    bool starts_workers = result->command.kind != RC_COMMAND_UNKNOWN;
+    /* for a command inside of another rollcall's the numbers are that one's, and stay */
+    bool is_said = context->called ? !result->stamp.text.p : context->options.mode != RC_MODE_AUTO;
 
-    /* torchrun needs no launch, but reads the number of its workers from one */
-    bool is_agent = result->command.kind == RC_COMMAND_LAUNCHER && context->options.nproc;
-
-    if (!is_possible || (!is_again && !is_agent && result->command.kind != RC_COMMAND_UNKNOWN))
+    if (!is_possible || (!is_again && starts_workers && !is_agent(context, &result->command)))
         return false;
-    /* with a stamp the numbers are those that an outer rollcall has set: they stay */
-    if (!is_again && number.p && !result->stamp.text.p && (context->called || context->options.mode != RC_MODE_AUTO))
+    if (!is_again && number.p && is_said)
         rc_say(&result->messages, RC128,
                "%pS is set, but no launcher started this process; nothing is set, as each of several such processes "
                "would train alone; start it with srun, mpirun or torchrun; or unset %pS",
@@ -102,7 +112,7 @@ bool rc_single_take(const struct rc_context *context, enum rc_claim claim, struc
     result->launcher = rc_launcher_at(single);
     reader.starts_alone = !is_again;
     rc_launcher_recognise(single, &reader, &result->facts);
-    if (claim == RC_CLAIM_ABSENT && !is_again && !is_agent)
+    if (claim == RC_CLAIM_ABSENT && !is_again && !starts_workers)
         rc_say(&result->messages, RC311,
                "no launcher started this process, so it is a job of one process; start all processes of a larger job "
                "with srun or mpirun%s",

@@ -254,13 +254,22 @@ static bool refuse(const struct rc_context *context, struct rc_result *result, c
     return !is_error;
 }
 
-/* int() of Python takes "_" and blanks. */
+/* int() of Python takes "_" within a number, and blanks around it. */
 static bool is_of_letters(struct rc_str word, char first, char last)
 {
     for (size_t i = 0; i < word.n; i++)
-        if ((word.p[i] < first || word.p[i] > last) && word.p[i] != '_' && word.p[i] != ' ')
+        if ((word.p[i] < first || word.p[i] > last) && word.p[i] != '_')
             return false;
     return word.n > 0;
+}
+
+static struct rc_str strip(struct rc_str word)
+{
+    while (word.n && *word.p == ' ')
+        word = (struct rc_str){ word.p + 1, word.n - 1 };
+    while (word.n && word.p[word.n - 1] == ' ')
+        word.n--;
+    return word;
 }
 
 /* torchrun takes a number, or a kind of device (torch/distributed/run.py, determine_local_world_size). Slurm sets
@@ -269,7 +278,7 @@ static bool check_workers(const struct rc_context *context, struct rc_result *re
 {
     struct rc_str given = result->command.given.nproc;
 
-    if (!result->command.torchrun || !given.p || is_expanded_later(given) || is_of_letters(given, '0', '9') ||
+    if (!result->command.torchrun || !given.p || is_expanded_later(given) || is_of_letters(strip(given), '0', '9') ||
         is_of_letters(given, 'a', 'z'))
         return true;
     return rc_say(&result->messages, RC313,
@@ -398,10 +407,11 @@ static void check_arguments(const struct rc_context *context, struct rc_result *
                "--standalone to train across nodes",
                nnodes);
     else if (nnodes > 1 && is_deepspeed_without_hosts(context, command))
-        rc_say(&result->messages, RC305,
-               "deepspeed without --hostfile makes each of the %u nodes train separately; rollcall did not change it; "
-               "start one task a GPU instead, with python",
-               nnodes);
+        rc_say(
+            &result->messages, RC305,
+            "deepspeed without a file of hosts (--hostfile) makes each of the %u nodes train separately; rollcall did not change it; "
+            "start one task a GPU instead, with python",
+            nnodes);
     else if ((has_machines || (command->torchrun && !command->given.standalone)) &&
              (nnodes == 1 || arguments->alone || check_host(context, result, arguments)) &&
              check_nodes(context, result, arguments))

@@ -212,8 +212,9 @@ def _apply_alone(me: Identity, messages: Tuple[Message, ...]) -> Applied:
         messages = tuple(one for one in _with_wish("worker", _library.Job.messages) if one.id == "RC128")
     if me.launcher is not None or messages:
         why = [f"{one.id}: {one.text}" for one in messages] + [f"{me.launcher} is there"]
-        raise Error(1, f"this process is no task of a job, and not alone either: {why[0]}; start it with srun, "
-                       "mpirun or torchrun; or unset what is left of a launcher")
+        # RC128 has the same cure in its text
+        cure = "; start it with srun, mpirun or torchrun; or unset what is left of a launcher" if me.launcher else ""
+        raise Error(1, f"this process is no task of a job, and not alone either: {why[0]}{cure}")
     applied = _with_wish("alone,nproc=1", _apply_job)
     print("rollcall: there is no launcher: this process is alone, rank 0 of 1", file=sys.stderr)
     return applied

@@ -40,6 +40,13 @@ library()
     [[ $output == *'mode launcher'*'rank -1 of -1'*'node 0 of 2'* ]]
 }
 
+@test "a file of hosts: PBS_NODEFILE -> the library reads it as rollcall show does" {
+    printf 'n1\nn2\n' > "$BATS_TEST_TMPDIR/nodes"
+    run -0 library PBS_JOBID=7.srv PBS_TASKNUM=00000001 PBS_NODENUM=1 PBS_NODEFILE="$BATS_TEST_TMPDIR/nodes" \
+        "$BATS_FILE_TMPDIR/c" own
+    [[ $output == *'launcher pbs'*'rank 1 of 2'*'node 1 of 2'* ]]
+}
+
 @test "another node's MASTER_ADDR, asked for again and again" {
     prints '' library "${task_0[@]}" MASTER_ADDR=203.0.113.9 "$BATS_FILE_TMPDIR/c" elsewhere
 }

@@ -22,12 +22,19 @@ here=("${task_0[@]}" "$own_job" MASTER_ADDR=192.0.2.1)
     done
     run env "${here[@]}" APPTAINER_CLEANENV=1 "$rollcall" show --json -- apptainer exec image.sif python train.py
     [[ $output == *'"APPTAINER_CLEANENV='* || $output == *'APPTAINER_CLEANENV='* ]]
-    for command in 'docker run -e RANK image x' 'docker run --env-file=f image x' 'podman run --env-host image x' \
+    for command in 'docker run -e RANK image x' 'docker run -eRANK image x' 'docker start -a c' 'docker run --env-file=f image x' 'podman run --env-host image x' \
         'enroot start -e RANK image x' 'docker pull image' 'enroot create -n x image' 'podman-hpc run image x' \
         'env A=-i true' 'apptainer exec --env A=-e image.sif python train.py -e' 'apptainer exec -c image.sif x' 'env -u A -C / true' 'python train.py -i'; do
         run env "${here[@]}" "$rollcall" show --json -- $command
         [[ $output != *RC506* ]]
     done
+    # which of a shell's commands has the program is not known
+    for text in 'docker run -d redis && python train.py' 'docker run --name c image python train.py; docker rm c'; do
+        run env "${here[@]}" "$rollcall" show --json -- bash -c "$text"
+        [[ $output != *RC506* ]]
+    done
+    run env "${agent_0[@]}" "$rollcall" show -- docker run --gpus all image torchrun train.py
+    [[ $output == *'add -e NAME for each variable that rollcall show lists'* ]]
 }
 
 @test "show in a stamped task: a number or a port that something has set since is named, and nothing else is" {
@@ -36,7 +43,9 @@ here=("${task_0[@]}" "$own_job" MASTER_ADDR=192.0.2.1)
     run env "${here[@]}" "$rollcall" exec --ddp=addr=given -- env -u LOCAL_RANK "$rollcall" show --json
     [[ $output == *"LOCAL_RANK is '' and not 0, as rollcall"* ]]
     run env "${here[@]}" "$rollcall" exec --ddp=addr=given -- env -u MASTER_ADDR -u MASTER_PORT "$rollcall" show --json
-    [[ $output == *"MASTER_PORT is '' and not "*", MASTER_ADDR is '' and not 192.0.2.1, as rollcall"* ]]
+    [[ $output == *"MASTER_PORT is '' and not "*", as rollcall"* ]]
+    run env "${here[@]}" "$rollcall" exec --ddp=addr=given -- env -u MASTER_ADDR "$rollcall" show --json
+    [[ $output == *"MASTER_ADDR is not set any more; a TaskProlog or a script"* ]]
     run env "${here[@]}" MASTER_PORT=29400 "$rollcall" exec --ddp=addr=given -- "$rollcall" show --json
     [[ $output != *RC507* ]]
 }

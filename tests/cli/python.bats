@@ -185,9 +185,12 @@ except rollcall.Error as error:
     start='1 this process is no task of a job, and not alone either: '
     end='; start it with srun, mpirun or torchrun; or unset what is left of a launcher'
     for left in OMPI_COMM_WORLD_SIZE=2 PMI_RANK=0 SLURM_PROCID=2 NODE_RANK=0 HOROVOD_RANK=1; do
-        matches 0 "$start""RC128: ${left%=*} is set, *$end" \
+        matches 0 "$start""RC128: ${left%=*} is set, *; or unset ${left%=*}" \
             clean LD_LIBRARY_PATH="$prefix/lib" "$left" "$venv/bin/python" -c "$python"
     done
+    # a task of launcher mode that has lost its launcher's variables
+    matches 0 "$start"'RC128: PET_NODE_RANK is set, *' clean LD_LIBRARY_PATH="$prefix/lib" NODE_RANK=1 PET_NODE_RANK=1 \
+        ROLLCALL_SCOPE=slurm:42.8/1/launcher/6125 "$venv/bin/python" -c "$python"
     # names of a script's own, and sizes of a job of one
     matches 0 '*alone, rank 0 of 1'$'\n''0 1' clean LD_LIBRARY_PATH="$prefix/lib" LORA_RANK=16 TASK_PROCID=1 \
         DATA_WORLD_SIZE=2 NNODES=1 SLURM_NTASKS=1 "$venv/bin/python" -c "$python"

@@ -143,5 +143,5 @@ print(rank, node, rollcall.broadcast("who", node.encode() if rank == 0 else None
     cluster_down
     cluster_up --nodes 2
     answers 'whoami n1=0 n2=1' 30 srun --ddp=order=topology -N2 -n2 "$whoami"
-    [ "$(grep -c 'RC308.*Slurm knows no switches or blocks here' "$err")" -eq 1 ] || explain "not once"
+    [ "$(grep -c 'RC308.*Slurm has no switches or blocks here' "$err")" -eq 1 ] || explain "not once"
 }

@@ -230,6 +230,7 @@ static const __typeof__(rows[0]) lines[] = {
     TASKS_OF("mpiexec.hydra", "time mpiexec.hydra -n 4 ./t"),
     TASKS_OF("ccc_mprun", "ccc_mprun -n 4 ./t"),
     TASKS_OF("flux", "flux run -N2 ./t"),
+    TASKS_OF("flux", "flux -v proxy f1 flux run ./t"),
     WORKER("flux --version"),
     WORKER("./flux train"),
     TASKS_OF("ssh", "ssh n2 python t.py"),
