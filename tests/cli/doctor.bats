@@ -260,6 +260,25 @@ LINES
     [[ $output == *'srun -N4 rollcall doctor --here | rollcall doctor --nodes' ]]
 }
 
+@test "--nodes: lines that name rollcall.so without a folder, builds without rollcall-map -> D116, D117 of what differs" {
+    release=$(cat "$top/VERSION")
+    bare="rollcall $release, plugin (not known) for Slurm (not known), rollcall.so; words"
+    whole="rollcall $release, plugin $release for Slurm 24.11, /lib/rollcall.so; files rollcall=1 rollcall.so=2"
+    printf '%s\n' "n1: $bare addr=-ib" "n2: $bare addr=-ib" "n3: $bare addr=-opa" > lines
+    run -1 doctor --nodes --json < lines
+    [ "$(jq -r '.findings[] | "\(.id) \(.what)"' <<< "$output")" = \
+        'D116 n3: the line has addr=-opa; that of most nodes has addr=-ib' ]
+    printf '%s\n' "n1: $whole rollcall-map=missing; words " "n2: $whole rollcall-map=missing; words " \
+        "n3: $whole rollcall-map=3; words " > lines
+    run -0 doctor --nodes --json < lines
+    [ "$(jq -c '.findings' <<< "$output")" = '[]' ]
+    printf '%s\n' "n1: $whole rollcall-map=3; words " "n2: $whole rollcall-map=3; words " \
+        "n3: $whole rollcall-map=missing; words " > lines
+    run doctor --nodes --json < lines
+    [ "$(jq -r '.findings[] | "\(.id) \(.what)"' <<< "$output")" = \
+        'D117 n3: not the files of most nodes: rollcall-map (missing)' ]
+}
+
 @test "--nodes: words and files of the nodes differ -> one finding for each difference, nodes folded" {
     record="rollcall $(cat "$top/VERSION"), plugin $(cat "$top/VERSION") for Slurm 24.11, /lib/rollcall.so"
     cat > lines << LINES
