@@ -396,9 +396,9 @@ void rc_planning_say_changed(struct rc_result *result)
     }
     /* another value is RC401 or RC402 */
     if (result->stamp.told.p && !text && !rc_env_get(&result->env, "MASTER_ADDR").n)
-        rc_say(
-            &result->messages, RC507,
-            "MASTER_ADDR is not set any more; a TaskProlog or a script before the program removed it; take that line out");
+        rc_say(&result->messages, RC507,
+               "MASTER_ADDR is not set any more; a TaskProlog or a script before the program removed it; take that "
+               "line out");
     if (text)
         rc_say(&result->messages, RC507,
                "%s, as rollcall has set it; a TaskProlog or a script before the program changed it; take that line out",

@@ -407,11 +407,10 @@ static void check_arguments(const struct rc_context *context, struct rc_result *
                "--standalone to train across nodes",
                nnodes);
     else if (nnodes > 1 && is_deepspeed_without_hosts(context, command))
-        rc_say(
-            &result->messages, RC305,
-            "deepspeed without a file of hosts (--hostfile) makes each of the %u nodes train separately; rollcall did not change it; "
-            "start one task a GPU instead, with python",
-            nnodes);
+        rc_say(&result->messages, RC305,
+               "deepspeed without a file of hosts (--hostfile) makes each of the %u nodes train separately; rollcall "
+               "did not change it; start one task a GPU instead, with python",
+               nnodes);
     else if ((has_machines || (command->torchrun && !command->given.standalone)) &&
              (nnodes == 1 || arguments->alone || check_host(context, result, arguments)) &&
              check_nodes(context, result, arguments))
