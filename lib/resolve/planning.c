@@ -394,11 +394,9 @@ void rc_planning_say_changed(struct rc_result *result)
         note_changed(result, RC_STR("MASTER_PORT"), rc_str(rc_format(&arena, "%u", (uint32_t)result->stamp.port)),
                      &text);
     }
-    /* another value is RC401 or RC402 */
-    if (result->stamp.told.p && !text && !rc_env_get(&result->env, "MASTER_ADDR").n)
-        rc_say(&result->messages, RC507,
-               "MASTER_ADDR is not set any more; a TaskProlog or a script before the program removed it; take that "
-               "line out");
+    /* another value is RC401 or RC402; the stamp does not have the host */
+    if (result->stamp.told.p && !rc_env_get(&result->env, "MASTER_ADDR").n)
+        note_changed(result, RC_STR("MASTER_ADDR"), RC_STR("a host"), &text);
     if (text)
         rc_say(&result->messages, RC507,
                "%s, as rollcall has set it; a TaskProlog or a script before the program changed it; take that line out",

@@ -24,7 +24,7 @@ cluster=(--nodes 2 --cpus 4)
     attempt 30 srun --ddp -N2 -n2 env RANK=99 rollcall show
     said "warning RC507: RANK is '99' and not 1, "
     attempt 30 srun --ddp -N2 -n2 --task-prolog="$shared/prolog" rollcall show
-    said "warning RC507: RANK is '99' and not 0, MASTER_ADDR is '' and not n1, "
+    said "warning RC507: RANK is '99' and not 0, MASTER_ADDR is '' and not a host, "
     attempt 30 srun -N2 -n2 rollcall exec -- env WORLD_SIZE=4 MASTER_PORT=29500 rollcall show
     said "warning RC507: WORLD_SIZE is '4' and not 2, "
     said "MASTER_PORT is '29500' and not"
