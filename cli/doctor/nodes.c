@@ -316,7 +316,7 @@ static void compare_all(struct reading *reading)
 
         if (!judge_record(text) || !find_part(text, DOCTOR_WORDS).p || reading->groups[i].nodes.count <= most)
             continue;
-        record = reading->groups[i].text;
+        record = text;
         most = reading->groups[i].nodes.count;
     }
     for (size_t i = 0; i < groups; i++) {

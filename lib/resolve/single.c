@@ -91,14 +91,19 @@ bool rc_single_take(const struct rc_context *context, enum rc_claim claim, struc
     bool is_again = context->ignore_stamp && !context->called && result->stamp.told.p &&
                     rc_launcher_has_scope(rc_launcher_at(single), result->stamp.scope) &&
                     !rc_planning_is_changed(result, true);
-    struct rc_str number = is_stale ? RC_ABSENT : find_number(&result->env, result->launcher);
     bool starts_workers = result->command.kind != RC_COMMAND_UNKNOWN;
     /* for a command inside of another rollcall's the numbers are that one's, and stay */
     bool is_said = context->called ? !result->stamp.text.p : context->options.mode != RC_MODE_AUTO;
+    struct rc_str number = RC_ABSENT;
 
     if (!is_possible || (!is_again && starts_workers && !is_agent(context, &result->command)))
         return false;
-    if (!is_again && number.p && is_said)
+    /* the preload library comes here in each process that is no task, and must not search the environment */
+    if (!is_again && !context->called && !is_said)
+        return false;
+    if (!is_again && !is_stale)
+        number = find_number(&result->env, result->launcher);
+    if (number.p && is_said)
         rc_say(&result->messages, RC128,
                "%pS is set, but no launcher started this process; nothing is set, as each of several such processes "
                "would train alone; start it with srun, mpirun or torchrun; or unset %pS",
