@@ -105,7 +105,7 @@ static int print_nodes(const struct roster *roster)
     free(done);
     free(namer.host);
     free(namer.range);
-    return table_print(&table);
+    return table_print(stdout, &table);
 }
 
 static int print_text(const struct roster *roster)
@@ -116,7 +116,7 @@ static int print_text(const struct roster *roster)
 
         printf("%s%s %s:%s ", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
                paint_off());
-        console_print_wrapped((unsigned)(rc_str(rc_level_name(entry->level)).n + 8), 4, PAINT_NONE,
+        console_print_wrapped(stdout, (unsigned)(rc_str(rc_level_name(entry->level)).n + 8), 4, PAINT_NONE,
                               roster->findings.list[i].text);
         putchar('\n');
     }

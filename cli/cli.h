@@ -101,7 +101,7 @@ struct rc_str cli_pmix_ask(void);
 
 /* Prints one object. is_own: the result is of this very process. `why` adds where each value came from, what was
  * kept, what was not believed, and why. */
-void cli_json_print(const struct rc_result *result, bool is_own, bool why);
+void cli_json_print(FILE *out, const struct rc_result *result, bool is_own, bool why);
 
 /* Prints the roll of a live step as one object. Returns an exit status. */
 int cli_roster_print_json(const struct roster *roster);

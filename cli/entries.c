@@ -69,12 +69,12 @@ static void write_entry(struct json *json, const struct cli_catalogue_entry *ent
     json_close(json);
 }
 
-static void print_entry(const struct cli_catalogue_entry *entry)
+static void print_entry(FILE *out, const struct cli_catalogue_entry *entry)
 {
-    printf("%s%s %s%s\n", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
-           paint_off());
-    cli_report_detail("cause", entry->cause);
-    cli_report_detail("cure", entry->cure);
+    fprintf(out, "%s%s %s%s\n", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
+            paint_off());
+    cli_report_detail(out, "cause", entry->cause);
+    cli_report_detail(out, "cure", entry->cure);
 }
 
 struct question {
@@ -83,7 +83,7 @@ struct question {
     bool json;
 };
 
-static int print_entries(void *more)
+static int print_entries(FILE *out, void *more)
 {
     const struct question *question = more;
     char *const *ids = question->ids;
@@ -96,7 +96,7 @@ static int print_entries(void *more)
             return STATUS_USAGE;
     paint_choose();
     if (is_json) {
-        json = json_begin(stdout);
+        json = json_begin(out);
         json_open_array(&json, "messages");
     }
     for (size_t i = 0; i < (count ? count : COUNT); i++) {
@@ -105,10 +105,10 @@ static int print_entries(void *more)
         if (is_json) {
             write_entry(&json, entry);
         } else if (count) {
-            fputs(i > 0 ? "\n" : "", stdout);
-            print_entry(entry);
+            fputs(i > 0 ? "\n" : "", out);
+            print_entry(out, entry);
         } else {
-            printf("%-5s %-7s  %s\n", entry->id, rc_level_name(entry->level), entry->cause);
+            fprintf(out, "%-5s %-7s  %s\n", entry->id, rc_level_name(entry->level), entry->cause);
         }
     }
     if (is_json)

@@ -129,12 +129,12 @@ void cli_inspect_own(struct inspection *inspection)
     cli_inspect(inspection, NULL, NULL);
 }
 
-int cli_report_own(struct cli_scope *scope, int (*print)(void *more), void *more)
+int cli_report_own(struct cli_scope *scope, cli_print *print, void *more)
 {
     static struct inspection inspection;
 
     if (!console_is_task())
-        return print(more);
+        return print(stdout, more);
     cli_inspect_own(&inspection);
     return cli_report(&inspection.result, scope, print, more);
 }
@@ -157,12 +157,12 @@ const char *cli_report_field_source(const struct rc_result *result, enum rc_fiel
 
 enum { INDENT = 4, LABEL = 8, DETAIL = INDENT + LABEL };
 
-void cli_report_detail(const char *label, const char *text)
+void cli_report_detail(FILE *out, const char *label, const char *text)
 {
     if (!text || !*text)
         return;
-    printf("%*s%s%-*s%s", (int)INDENT, "", paint_on(PAINT_FAINT), (int)LABEL, label, paint_off());
-    console_print_wrapped(DETAIL, DETAIL, PAINT_NONE, text);
+    fprintf(out, "%*s%s%-*s%s", (int)INDENT, "", paint_on(PAINT_FAINT), (int)LABEL, label, paint_off());
+    console_print_wrapped(out, DETAIL, DETAIL, PAINT_NONE, text);
 }
 
 enum paint cli_report_level_paint(enum rc_level level)

@@ -46,7 +46,7 @@ void cli_inspect(struct inspection *inspection, const char *ddp, const char *con
 void cli_inspect_own(struct inspection *inspection);
 
 /* The same as cli_report, of this process: for what does not depend on a result. */
-int cli_report_own(struct cli_scope *scope, int (*print)(void *more), void *more);
+int cli_report_own(struct cli_scope *scope, cli_print *print, void *more);
 
 /* Words for a result. */
 
@@ -63,4 +63,4 @@ const char *cli_report_field_source(const struct rc_result *result, enum rc_fiel
 enum paint cli_report_level_paint(enum rc_level level);
 
 /* "    from    SLURM_PROCID": one fact about the line above it; nothing without a text. */
-void cli_report_detail(const char *label, const char *text);
+void cli_report_detail(FILE *out, const char *label, const char *text);

@@ -111,9 +111,9 @@ static void write_got(struct json *json, struct cli_got got)
     json_close(json);
 }
 
-void cli_json_print(const struct rc_result *result, bool is_own, bool why)
+void cli_json_print(FILE *out, const struct rc_result *result, bool is_own, bool why)
 {
-    struct json json = json_begin(stdout);
+    struct json json = json_begin(out);
 
     json_text(&json, "launcher", result->launcher ? result->launcher->id : NULL);
     json_text(&json, "mode", rc_mode_name(result->mode));

@@ -15,7 +15,7 @@
 enum { MAP_SIZE = 1 << 20, MAP_MS = 60000 };
 
 /* Has rollcall-map (see its head) print its text, or becomes it. */
-static int print_map(void *more)
+static int print_map(FILE *out, void *more)
 {
     static char text[MAP_SIZE];
     char **argv = more;
@@ -32,10 +32,9 @@ static int print_map(void *more)
     bool found = cli_own_program("rollcall-map", path) == 0;
     int status;
 
-    /* into memory goes what this process prints, not what it becomes */
-    if (found && fileno(stdout) < 0) {
+    if (found && out != stdout) {
         if (rc_program_run(&program, text, sizeof(text), &status) >= 0 && WIFEXITED(status)) {
-            fputs(text, WEXITSTATUS(status) == 0 ? stdout : stderr);
+            fputs(text, WEXITSTATUS(status) == 0 ? out : stderr);
             return WEXITSTATUS(status);
         }
         return console_fail("map: rollcall-map failed or took too long");

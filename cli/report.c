@@ -340,23 +340,6 @@ static char *write_report(const struct rc_result *result, const char *text)
     return report;
 }
 
-/* Lets `print` write into memory: of glibc, stdout is a variable ("Standard Streams" of its manual). */
-static int capture(int (*print)(void *more), void *more, char **text)
-{
-    FILE *real = stdout;
-    size_t size;
-    FILE *memory = open_memstream(text, &size);
-    int status;
-
-    if (!memory)
-        return print(more);
-    stdout = memory;
-    status = print(more);
-    stdout = real;
-    fclose(memory);
-    return status;
-}
-
 /* Returns -1 without memory. */
 static int share(const struct rc_result *result, const struct cli_scope *scope, char *own)
 {
@@ -378,12 +361,14 @@ static int share(const struct rc_result *result, const struct cli_scope *scope, 
     return status;
 }
 
-int cli_report(const struct rc_result *result, const struct cli_scope *scope, int (*print)(void *more), void *more)
+int cli_report(const struct rc_result *result, const struct cli_scope *scope, cli_print *print, void *more)
 {
     bool possible = cli_together_is_possible(result);
     uint32_t ranks = cli_fact(result, result->mode == RC_MODE_LAUNCHER ? RC_NNODES : RC_WORLD_SIZE);
     char *text = NULL;
     char *own;
+    size_t size;
+    FILE *memory;
     int status;
 
     if (possible && scope->rank && scope->number >= ranks) {
@@ -394,10 +379,12 @@ int cli_report(const struct rc_result *result, const struct cli_scope *scope, in
     if (possible && scope->rank && cli_rank_of(result) != scope->number)
         return STATUS_RESOLVED;
     if (!possible || scope->plain)
-        return print(more);
-    status = capture(print, more, &text);
-    if (!text)
-        return status;
+        return print(stdout, more);
+    memory = open_memstream(&text, &size);
+    if (!memory)
+        return console_fail("out of memory");
+    status = print(memory, more);
+    fclose(memory);
     own = write_report(result, text);
     if (!own || share(result, scope, own) < 0)
         status = console_fail("out of memory");

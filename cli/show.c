@@ -23,13 +23,13 @@ struct showing {
 
 enum { REPORT_CUT = 64 }; /* bytes that are shown of a value that is not rollcall's own */
 
-static void detail_value(const char *label, struct rc_str value)
+static void detail_value(FILE *out, const char *label, struct rc_str value)
 {
     char text[REPORT_CUT + sizeof("...")];
     bool whole = value.n <= REPORT_CUT;
 
     snprintf(text, sizeof(text), "%.*s%s", whole ? (int)value.n : REPORT_CUT, value.p, whole ? "" : "...");
-    cli_report_detail(label, *text ? text : "(empty)");
+    cli_report_detail(out, label, *text ? text : "(empty)");
 }
 
 static bool has_identity(const struct rc_result *result)
@@ -54,44 +54,44 @@ static const char *verb_of(const struct rc_plan_entry *entry)
     return entry->changes ? "set" : "same";
 }
 
-static void explain_variable(const struct rc_result *result, const struct rc_plan_entry *entry)
+static void explain_variable(FILE *out, const struct rc_result *result, const struct rc_plan_entry *entry)
 {
     struct rc_str now = rc_env_find(&result->env, entry->name);
 
-    printf("  %s%s %s%s", paint_on(PAINT_STRONG), verb_of(entry), entry->name.p, paint_off());
+    fprintf(out, "  %s%s %s%s", paint_on(PAINT_STRONG), verb_of(entry), entry->name.p, paint_off());
     if (entry->value) {
-        fputs(" = ", stdout);
-        console_print(rc_str(entry->value), 0);
+        fputs(" = ", out);
+        console_print(out, rc_str(entry->value), 0);
     }
-    putchar('\n');
+    putc('\n', out);
     if (entry->changes && now.p)
-        detail_value("was", now);
+        detail_value(out, "was", now);
     if (entry->action == RC_SET)
-        cli_report_detail("from", entry->source);
-    cli_report_detail("why", entry->reason);
+        cli_report_detail(out, "from", entry->source);
+    cli_report_detail(out, "why", entry->reason);
 }
 
-static void explain_environment(const struct rc_result *result)
+static void explain_environment(FILE *out, const struct rc_result *result)
 {
-    console_title("environment");
+    console_title(out, "environment");
     if (result->plan.count == 0)
-        puts("  nothing is set or removed");
+        fputs("  nothing is set or removed\n", out);
     for (unsigned i = 0; i < result->plan.count; i++)
-        explain_variable(result, &result->plan.entry[i]);
+        explain_variable(out, result, &result->plan.entry[i]);
 }
 
-static void explain_rejected(const struct rc_plan *plan)
+static void explain_rejected(FILE *out, const struct rc_plan *plan)
 {
     if (plan->rejected_count > 0)
-        console_title("not believed");
+        console_title(out, "not believed");
     for (unsigned i = 0; i < plan->rejected_count; i++) {
-        printf("  %s%s%s\n", paint_on(PAINT_STRONG), plan->rejected[i].name, paint_off());
-        detail_value("value", plan->rejected[i].value);
-        cli_report_detail("why", plan->rejected[i].reason);
+        fprintf(out, "  %s%s%s\n", paint_on(PAINT_STRONG), plan->rejected[i].name, paint_off());
+        detail_value(out, "value", plan->rejected[i].value);
+        cli_report_detail(out, "why", plan->rejected[i].reason);
     }
 }
 
-static int print_identity(const struct rc_result *result)
+static int print_identity(FILE *out, const struct rc_result *result)
 {
     const char *unknown = result->mode == RC_MODE_LAUNCHER ? "given by the command to the workers that it starts"
                                                            : "not known";
@@ -109,10 +109,10 @@ static int print_identity(const struct rc_result *result)
         table_text(&table, PAINT_NONE, number);
         table_text(&table, PAINT_FAINT, value == RC_UNKNOWN ? unknown : cli_report_field_source(result, field));
     }
-    return table_print_titled("identity", &table);
+    return table_print_titled(out, "identity", &table);
 }
 
-static int print_environment(const struct rc_result *result)
+static int print_environment(FILE *out, const struct rc_result *result)
 {
     struct table table = { .columns = 4 };
 
@@ -124,11 +124,11 @@ static int print_environment(const struct rc_result *result)
         table_cell(&table, PAINT_NONE, rc_str(entry->value), entry->action == RC_SET ? 0 : REPORT_CUT);
         table_text(&table, PAINT_FAINT, entry->action == RC_SET ? entry->source : entry->reason);
     }
-    return table_print_titled("environment", &table);
+    return table_print_titled(out, "environment", &table);
 }
 
 /* Notes are for --why alone. */
-static void print_messages(const struct rc_messages *list, bool why)
+static void print_messages(FILE *out, const struct rc_messages *list, bool why)
 {
     bool any = false;
 
@@ -140,31 +140,31 @@ static void print_messages(const struct rc_messages *list, bool why)
         if (entry->level == RC_LEVEL_NOTE && !why)
             continue;
         if (!any)
-            console_title("messages");
+            console_title(out, "messages");
         any = true;
-        printf("  %s%s %s%s%s", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level), entry->id,
-               paint_off(), why ? "\n" : ": ");
+        fprintf(out, "  %s%s %s%s%s", paint_on(cli_report_level_paint(entry->level)), rc_level_name(entry->level),
+                entry->id, paint_off(), why ? "\n" : ": ");
         if (why) {
-            cli_report_detail("what", text);
-            cli_report_detail("cause", words->cause);
-            cli_report_detail("cure", words->cure);
+            cli_report_detail(out, "what", text);
+            cli_report_detail(out, "cause", words->cause);
+            cli_report_detail(out, "cure", words->cure);
         } else {
-            console_print_wrapped((unsigned)strlen(rc_level_name(entry->level)) + 10, 4, PAINT_NONE, text);
+            console_print_wrapped(out, (unsigned)strlen(rc_level_name(entry->level)) + 10, 4, PAINT_NONE, text);
         }
     }
 }
 
-static void head_line(const char *name, enum paint paint, const char *value, const char *more)
+static void head_line(FILE *out, const char *name, enum paint paint, const char *value, const char *more)
 {
     char line[1024];
 
     snprintf(line, sizeof(line), "%s%s%s", value, more && *more ? ": " : "", more ? more : "");
-    printf("%s%-10s%s", paint_on(PAINT_STRONG), name, paint_off());
-    console_print_wrapped(10, 10, paint, line);
+    fprintf(out, "%s%-10s%s", paint_on(PAINT_STRONG), name, paint_off());
+    console_print_wrapped(out, 10, 10, paint, line);
 }
 
 /* Launcher, mode and master. */
-static void print_head(const struct rc_result *result, const char *left)
+static void print_head(FILE *out, const struct rc_result *result, const char *left)
 {
     bool bad = result->status == RC_CONTRADICTION;
     const struct rc_master *master = &result->master;
@@ -172,47 +172,47 @@ static void print_head(const struct rc_result *result, const char *left)
 
     snprintf(value, sizeof(value), "%s%s%s", result->launcher ? result->launcher->title : "none",
              result->facts.run_id ? ", " : "", result->facts.run_id ? result->facts.run_id : "");
-    head_line("launcher", PAINT_NONE, value, NULL);
-    head_line("mode", bad ? PAINT_BAD : PAINT_NONE, rc_mode_name(result->mode), result->mode_reason);
+    head_line(out, "launcher", PAINT_NONE, value, NULL);
+    head_line(out, "mode", bad ? PAINT_BAD : PAINT_NONE, rc_mode_name(result->mode), result->mode_reason);
     if (!master->addr)
         return;
     snprintf(value, sizeof(value), "%s port %u", master->addr, (unsigned)master->port);
-    head_line("master", PAINT_NONE, value, master->addr_source);
+    head_line(out, "master", PAINT_NONE, value, master->addr_source);
     if (left)
-        head_line("note", PAINT_NONE, left, NULL);
+        head_line(out, "note", PAINT_NONE, left, NULL);
 }
 
 /* Returns -1 without memory. */
-static int print_text(const struct rc_result *result, bool why, const char *left)
+static int print_text(FILE *out, const struct rc_result *result, bool why, const char *left)
 {
-    print_head(result, left);
-    if (print_identity(result) < 0 || (!why && print_environment(result) < 0))
+    print_head(out, result, left);
+    if (print_identity(out, result) < 0 || (!why && print_environment(out, result) < 0))
         return -1;
     if (why) {
-        explain_environment(result);
-        explain_rejected(&result->plan);
+        explain_environment(out, result);
+        explain_rejected(out, &result->plan);
     }
-    print_messages(&result->messages, why);
+    print_messages(out, &result->messages, why);
     return 0;
 }
 
-static int print_result(void *more)
+static int print_result(FILE *out, void *more)
 {
     const struct showing *showing = more;
     const struct rc_result *result = &showing->inspection.result;
 
     if (showing->json)
-        cli_json_print(result, !showing->file && !showing->pid, showing->why);
-    else if (print_text(result, showing->why, showing->inspection.called ? cli_meet_left(result) : NULL) < 0)
+        cli_json_print(out, result, !showing->file && !showing->pid, showing->why);
+    else if (print_text(out, result, showing->why, showing->inspection.called ? cli_meet_left(result) : NULL) < 0)
         return console_fail("out of memory");
     return result->status == RC_RESOLVED ? STATUS_RESOLVED : STATUS_CONTRADICTION;
 }
 
-static int print_task(void *more)
+static int print_task(FILE *out, void *more)
 {
     const struct showing *showing = more;
 
-    return cli_task_print(&showing->inspection.result);
+    return cli_task_print(out, &showing->inspection.result);
 }
 
 /* This process, as a task of its launch. */
@@ -302,7 +302,7 @@ static int run_show(int argc, char **argv)
         showing.inspection.called = is_own;
         cli_inspect(&showing.inspection, showing.ddp, showing.argv);
         paint_choose();
-        status = is_own ? show_own(&showing) : print_result(&showing);
+        status = is_own ? show_own(&showing) : print_result(stdout, &showing);
     }
     input_free(input);
     return status < 0 ? STATUS_USAGE : status;

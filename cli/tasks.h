@@ -2,6 +2,8 @@
 /* tasks.h - the tasks of a launch that all run the same command: one of them prints, and what. */
 #pragma once
 
+#include <stdio.h>
+
 #include "resolve/resolve.h"
 
 /* A number of this process as its launcher has it; RC_UNKNOWN where it does not say. */
@@ -64,9 +66,12 @@ struct cli_scope {
 /* Takes one of these options; false, after one line on standard error, for a rank that is no number. */
 bool cli_scope_take(struct cli_scope *scope, int option, const char *value);
 
-/* Has `print`, which returns an exit status, print this task's report to standard output, and prints what is to be
- * printed of it and the others'. Returns that status; 0 where another task was asked for. */
-int cli_report(const struct rc_result *result, const struct cli_scope *scope, int (*print)(void *more), void *more);
+/* Print a report to `out` and return an exit status. */
+typedef int cli_print(FILE *out, void *more);
+
+/* Make this task's report with `print`, and print this task's part of all reports. Return the status of `print`; 0 if
+ * another task was asked for. */
+int cli_report(const struct rc_result *result, const struct cli_scope *scope, cli_print *print, void *more);
 
 /* What a task of a Slurm step may use, and what its job has for it. RC_UNKNOWN for what is not known. */
 struct cli_got {
@@ -80,7 +85,7 @@ struct cli_got cli_got_find(const struct rc_result *result);
 enum { CLI_TASK_COLUMNS = 7 };
 
 /* Prints such a row, and the warnings and errors. Returns an exit status. */
-int cli_task_print(const struct rc_result *result);
+int cli_task_print(FILE *out, const struct rc_result *result);
 
 /* Print one table of such rows, then each note once. `reports` are `count` texts of a head, a row and notes, with a
  * mark before each line; behind them is room for all their notes. Return -1 without memory. */

@@ -14,17 +14,17 @@
 enum { CELL_CUT = 40 };
 
 /* A value is cut: a list of GPUs or cores may be long. */
-static void print_cell(struct rc_str value)
+static void print_cell(FILE *out, struct rc_str value)
 {
-    console_print(value, CELL_CUT);
-    putchar('\t');
+    console_print(out, value, CELL_CUT);
+    putc('\t', out);
 }
 
-static void print_number(uint32_t value)
+static void print_number(FILE *out, uint32_t value)
 {
     if (value != RC_UNKNOWN)
-        printf("%u", value);
-    putchar('\t');
+        fprintf(out, "%u", value);
+    putc('\t', out);
 }
 
 /* The entry of LOCAL_RANK in the list that the program will see. Without a list, the device of that number, but not in
@@ -86,7 +86,7 @@ static bool is_said(enum rc_message_id id)
 }
 
 /* "ok", "ok for a launcher", "nothing is set", or "RC301 RC407". */
-static void print_verdict(const struct rc_result *result)
+static void print_verdict(FILE *out, const struct rc_result *result)
 {
     const struct rc_messages *messages = &result->messages;
     bool any = false;
@@ -94,16 +94,17 @@ static void print_verdict(const struct rc_result *result)
     for (unsigned i = 0; i < messages->count; i++) {
         if (!is_said(messages->list[i].id))
             continue;
-        printf("%s%s", any ? " " : "", rc_message_entry(messages->list[i].id)->id);
+        fprintf(out, "%s%s", any ? " " : "", rc_message_entry(messages->list[i].id)->id);
         any = true;
     }
-    puts(any                                ? ""
-         : result->mode == RC_MODE_NONE     ? "nothing is set"
-         : result->mode == RC_MODE_LAUNCHER ? "ok for a launcher"
-                                            : "ok");
+    fputs(any                                ? "\n"
+          : result->mode == RC_MODE_NONE     ? "nothing is set\n"
+          : result->mode == RC_MODE_LAUNCHER ? "ok for a launcher\n"
+                                             : "ok\n",
+          out);
 }
 
-static void print_notes(const struct rc_result *result)
+static void print_notes(FILE *out, const struct rc_result *result)
 {
     const struct rc_messages *messages = &result->messages;
     const char *left = cli_meet_left(result);
@@ -113,31 +114,31 @@ static void print_notes(const struct rc_result *result)
 
         if (!is_said(messages->list[i].id))
             continue;
-        printf("%s %s: ", rc_level_name(entry->level), entry->id);
-        console_print(rc_str(messages->list[i].text), 0);
-        putchar('\n');
+        fprintf(out, "%s %s: ", rc_level_name(entry->level), entry->id);
+        console_print(out, rc_str(messages->list[i].text), 0);
+        putc('\n', out);
     }
     if (left)
-        printf("note: %s\n", left);
+        fprintf(out, "note: %s\n", left);
 }
 
-int cli_task_print(const struct rc_result *result)
+int cli_task_print(FILE *out, const struct rc_result *result)
 {
     char rooms[2][2 * RC_CPUS_MAX];
     char name[RC_NODE_NAME_SIZE];
     struct cli_got got = cli_got_find(result);
 
 #define ROOM(i) (&(struct rc_arena){ .base = rooms[i], .size = sizeof(rooms[i]) })
-    printf("%s\tnode\tlocal rank\tGPU\tcores\tmaster\tverdict\n",
-           result->mode == RC_MODE_LAUNCHER ? "node rank" : "rank");
-    print_number(cli_rank_of(result));
-    print_cell(rc_str(rc_node_name(name)));
-    print_number(result->identity.field[RC_LOCAL_RANK]);
-    print_cell(write_part(got.gpus, got.job_gpus, own_gpu(result, ROOM(0)), ROOM(1)));
-    print_cell(write_part(got.cpus, got.promised, own_cores(ROOM(0)), ROOM(1)));
-    print_cell(rc_str(rc_host_with_port(rc_str(result->master.addr), result->master.port, ROOM(0))));
-    print_verdict(result);
-    print_notes(result);
+    fprintf(out, "%s\tnode\tlocal rank\tGPU\tcores\tmaster\tverdict\n",
+            result->mode == RC_MODE_LAUNCHER ? "node rank" : "rank");
+    print_number(out, cli_rank_of(result));
+    print_cell(out, rc_str(rc_node_name(name)));
+    print_number(out, result->identity.field[RC_LOCAL_RANK]);
+    print_cell(out, write_part(got.gpus, got.job_gpus, own_gpu(result, ROOM(0)), ROOM(1)));
+    print_cell(out, write_part(got.cpus, got.promised, own_cores(ROOM(0)), ROOM(1)));
+    print_cell(out, rc_str(rc_host_with_port(rc_str(result->master.addr), result->master.port, ROOM(0))));
+    print_verdict(out, result);
+    print_notes(out, result);
 #undef ROOM
     return result->status == RC_RESOLVED ? STATUS_RESOLVED : STATUS_CONTRADICTION;
 }
@@ -196,12 +197,12 @@ int cli_tasks_print(struct rc_str *reports, size_t count)
         while (lines.n)
             noted = add_note(notes, noted, take_line(&lines));
     }
-    status = table_print(&table);
+    status = table_print(stdout, &table);
     for (size_t i = 0; i < noted && status == 0; i++) {
         char *note = strndup(notes[i].p, notes[i].n);
 
         putchar('\n');
-        console_print_wrapped(0, 4, PAINT_NONE, note ? note : "");
+        console_print_wrapped(stdout, 0, 4, PAINT_NONE, note ? note : "");
         status = note ? 0 : -1;
         free(note);
     }

@@ -113,15 +113,15 @@ static int look(struct arguments *a)
     return a->request.script || a->request.job || a->request.line ? look_at_script(a) : look_around(a);
 }
 
-static int print_report(void *more)
+static int print_report(FILE *out, void *more)
 {
     const struct arguments *a = more;
     bool titled = a->inspection && cli_together_is_possible(&a->inspection->result);
 
     if (a->json)
-        doctor_print_json(&a->findings);
+        doctor_print_json(out, &a->findings);
     else
-        doctor_print_text(&a->findings, titled);
+        doctor_print_text(out, &a->findings, titled);
     return doctor_findings_status(&a->findings);
 }
 
@@ -133,7 +133,7 @@ static int print_findings(struct arguments *a)
         return console_fail("out of memory");
     a->scope.plain = a->json;
     return a->inspection ? cli_report(&a->inspection->result, &a->scope, print_report, a)
-           : a->nodes    ? print_report(a)
+           : a->nodes    ? print_report(stdout, a)
                          : cli_report_own(&a->scope, print_report, a);
 }
 

@@ -56,10 +56,10 @@ void doctor_findings_sort(struct findings *findings);
 int doctor_findings_status(const struct findings *findings);
 
 /* Prints all findings, 80 columns wide; the last line is the verdict. `titled`: a title says the rank. */
-void doctor_print_text(const struct findings *findings, bool titled);
+void doctor_print_text(FILE *out, const struct findings *findings, bool titled);
 
 /* Prints one object, described in rollcall(1). */
-void doctor_print_json(const struct findings *findings);
+void doctor_print_json(FILE *out, const struct findings *findings);
 
 void doctor_findings_free(struct findings *findings);
 

@@ -176,44 +176,44 @@ static void format_verdict(const struct findings *findings, char text[VERDICT])
               (errors || warnings) && count_of(findings, RC_LEVEL_NOTE) ? "; not all was looked at" : "");
 }
 
-static void print_finding(const struct finding *finding)
+static void print_finding(FILE *out, const struct finding *finding)
 {
     char where[PLACE];
 
     format_place(finding, where, sizeof(where));
-    printf("\n%s%s %s%s%s", paint_on(cli_report_level_paint(finding->level)), rc_level_name(finding->level),
-           finding->id, paint_off(), *where ? "  " : "");
-    console_print(rc_str(where), 0);
-    putchar('\n');
-    cli_report_detail("what", finding->what);
-    cli_report_detail("why", finding->why);
-    cli_report_detail("change", finding->change);
+    fprintf(out, "\n%s%s %s%s%s", paint_on(cli_report_level_paint(finding->level)), rc_level_name(finding->level),
+            finding->id, paint_off(), *where ? "  " : "");
+    console_print(out, rc_str(where), 0);
+    putc('\n', out);
+    cli_report_detail(out, "what", finding->what);
+    cli_report_detail(out, "why", finding->why);
+    cli_report_detail(out, "change", finding->change);
 }
 
 /* Always one line, so that scripts can look for it. */
-static void print_verdict(const struct findings *findings)
+static void print_verdict(FILE *out, const struct findings *findings)
 {
     enum paint paint = findings->count ? cli_report_level_paint(findings->list[0].level) : PAINT_GOOD;
     char text[VERDICT];
 
     format_verdict(findings, text);
-    printf("%s%s%-*s%s%s", findings->count ? "\n" : "", paint_on(PAINT_STRONG), (int)NAME, "verdict", paint_off(),
-           paint_on(paint));
-    console_print(rc_str(text), 0);
-    printf("%s\n", paint_off());
+    fprintf(out, "%s%s%-*s%s%s", findings->count ? "\n" : "", paint_on(PAINT_STRONG), (int)NAME, "verdict", paint_off(),
+            paint_on(paint));
+    console_print(out, rc_str(text), 0);
+    fprintf(out, "%s\n", paint_off());
 }
 
-void doctor_print_text(const struct findings *findings, bool titled)
+void doctor_print_text(FILE *out, const struct findings *findings, bool titled)
 {
     for (size_t i = 0; i < findings->fact_count; i++) {
         if (titled && strcmp(findings->facts[i].name, DOCTOR_TASK) == 0)
             continue;
-        printf("%s%-*s%s", paint_on(PAINT_STRONG), (int)NAME, findings->facts[i].name, paint_off());
-        console_print_wrapped(NAME, NAME, PAINT_NONE, findings->facts[i].text);
+        fprintf(out, "%s%-*s%s", paint_on(PAINT_STRONG), (int)NAME, findings->facts[i].name, paint_off());
+        console_print_wrapped(out, NAME, NAME, PAINT_NONE, findings->facts[i].text);
     }
     for (size_t i = 0; i < findings->count; i++)
-        print_finding(&findings->list[i]);
-    print_verdict(findings);
+        print_finding(out, &findings->list[i]);
+    print_verdict(out, findings);
 }
 
 static void write_facts(struct json *json, const struct findings *findings)
@@ -241,10 +241,10 @@ static void write_finding(struct json *json, const struct finding *finding)
     json_close(json);
 }
 
-void doctor_print_json(const struct findings *findings)
+void doctor_print_json(FILE *out, const struct findings *findings)
 {
     char verdict[VERDICT];
-    struct json json = json_begin(stdout);
+    struct json json = json_begin(out);
 
     write_facts(&json, findings);
     json_open_array(&json, "findings");

@@ -35,13 +35,13 @@ char *console_escape(struct rc_str text, size_t limit)
     return copy;
 }
 
-void console_print(struct rc_str text, size_t limit)
+void console_print(FILE *out, struct rc_str text, size_t limit)
 {
     char shown[ESCAPED];
 
     for (size_t i = 0; i < text.n && (limit == 0 || i < limit); i++)
-        fwrite(shown, 1, escape_byte(text.p[i], shown), stdout);
-    fputs(limit && text.n > limit ? "..." : "", stdout);
+        fwrite(shown, 1, escape_byte(text.p[i], shown), out);
+    fputs(limit && text.n > limit ? "..." : "", out);
 }
 
 enum { GAP = 2, MARGIN = 2, NARROWEST = 24, USUAL_WIDTH = 80, LEAST_WIDTH = 20, WIDEST = 1000 };
@@ -122,11 +122,11 @@ void table_text(struct table *table, enum paint paint, const char *text)
     table_cell(table, paint, rc_str(text ? text : ""), 0);
 }
 
-static void put_text(enum paint paint, struct rc_str text)
+static void put_text(FILE *out, enum paint paint, struct rc_str text)
 {
-    fputs(paint_on(paint), stdout);
-    console_print(text, 0);
-    fputs(paint == PAINT_NONE ? "" : paint_off(), stdout);
+    fputs(paint_on(paint), out);
+    console_print(out, text, 0);
+    fputs(paint == PAINT_NONE ? "" : paint_off(), out);
 }
 
 /* The columns of the word that the text begins with, as it is printed. */
@@ -139,7 +139,7 @@ static unsigned word_width(const char *text)
     return width;
 }
 
-void console_print_wrapped(unsigned column, unsigned indent, enum paint paint, const char *text)
+void console_print_wrapped(FILE *out, unsigned column, unsigned indent, enum paint paint, const char *text)
 {
     unsigned at = column;
 
@@ -148,20 +148,20 @@ void console_print_wrapped(unsigned column, unsigned indent, enum paint paint, c
         unsigned blanks = (unsigned)strspn(text + word, " ");
 
         if (at > indent && at + word_width(text) > console_width()) {
-            printf("\n%*s", (int)indent, "");
+            fprintf(out, "\n%*s", (int)indent, "");
             at = indent;
         }
-        put_text(paint, (struct rc_str){ text, word });
+        put_text(out, paint, (struct rc_str){ text, word });
         at += word_width(text);
         text += word + blanks;
         if (*text && at + blanks + word_width(text) <= console_width()) {
-            printf("%*s", (int)blanks, "");
+            fprintf(out, "%*s", (int)blanks, "");
             at += blanks;
         } else if (*text) {
             at = console_width() + 1;
         }
     }
-    putchar('\n');
+    putc('\n', out);
 }
 
 static bool has_room(unsigned column, const char *text)
@@ -182,7 +182,7 @@ static unsigned find_start(const struct table *table, unsigned i, const unsigned
     return to;
 }
 
-static void print_row(const struct table *table, const struct cell *row, const unsigned *start)
+static void print_row(FILE *out, const struct table *table, const struct cell *row, const unsigned *start)
 {
     unsigned last = table->columns - 1;
     unsigned at = 0;
@@ -196,18 +196,18 @@ static void print_row(const struct table *table, const struct cell *row, const u
         if (start[i] == start[i + 1])
             continue;
         if (at > 0 && to < at + GAP) {
-            putchar('\n');
+            putc('\n', out);
             at = 0;
         }
-        printf("%*s", (int)(to - at), "");
+        fprintf(out, "%*s", (int)(to - at), "");
         if (i == table->columns - 1 && !table->headed) {
-            console_print_wrapped(to, to, row[i].paint, text);
+            console_print_wrapped(out, to, to, row[i].paint, text);
             return;
         }
-        put_text(row[i].paint, rc_str(text));
+        put_text(out, row[i].paint, rc_str(text));
         at = to + (unsigned)strlen(text);
     }
-    putchar('\n');
+    putc('\n', out);
 }
 
 /* The room of a column with the gap after it; 0: it is left out. */
@@ -226,7 +226,7 @@ static unsigned find_room(const struct table *table, unsigned column)
     return says ? (unsigned)widest + GAP : 0;
 }
 
-int table_print(struct table *table)
+int table_print(FILE *out, struct table *table)
 {
     unsigned start[TABLE_COLUMNS + 1] = { table->headed ? 0 : MARGIN };
     int status = table->failed ? -1 : 0;
@@ -234,7 +234,7 @@ int table_print(struct table *table)
     for (unsigned i = 0; i < table->columns && status == 0; i++)
         start[i + 1] = start[i] + find_room(table, i);
     for (size_t i = 0; i < table->count && status == 0; i += table->columns)
-        print_row(table, &table->cell[i], start);
+        print_row(out, table, &table->cell[i], start);
     for (size_t i = 0; i < table->count; i++)
         free(table->cell[i].text);
     free(table->cell);
@@ -242,16 +242,16 @@ int table_print(struct table *table)
     return status;
 }
 
-void console_title(const char *text)
+void console_title(FILE *out, const char *text)
 {
-    printf("\n%s%s%s\n", paint_on(PAINT_STRONG), text, paint_off());
+    fprintf(out, "\n%s%s%s\n", paint_on(PAINT_STRONG), text, paint_off());
 }
 
-int table_print_titled(const char *title, struct table *table)
+int table_print_titled(FILE *out, const char *title, struct table *table)
 {
     if (table->count > 0)
-        console_title(title);
-    return table_print(table);
+        console_title(out, title);
+    return table_print(out, table);
 }
 
 int console_fail(const char *format, ...)

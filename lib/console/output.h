@@ -3,6 +3,7 @@
 #pragma once
 
 #include <getopt.h>
+#include <stdio.h>
 
 #include "base/message.h"
 #include "base/text.h"
@@ -37,7 +38,7 @@ int console_getopt(const char *subcommand, int argc, char **argv, const struct o
 char *console_escape(struct rc_str text, size_t limit);
 
 /* Prints a text so. */
-void console_print(struct rc_str text, size_t limit);
+void console_print(FILE *out, struct rc_str text, size_t limit);
 
 enum { TABLE_COLUMNS = 8 };
 
@@ -75,14 +76,14 @@ struct table {
 
 void table_cell(struct table *table, enum paint paint, struct rc_str text, size_t limit);
 void table_text(struct table *table, enum paint paint, const char *text);
-int table_print(struct table *table);
+int table_print(FILE *out, struct table *table);
 
 /* A heading, with an empty line before it. */
-void console_title(const char *text);
+void console_title(FILE *out, const char *text);
 
 /* Prints a table below its heading; nothing if the table is empty. */
-int table_print_titled(const char *title, struct table *table);
+int table_print_titled(FILE *out, const char *title, struct table *table);
 
 /* Prints words, escaped, starting at a column. Breaks lines at the width, indents the further lines, and ends the last
  * one. */
-void console_print_wrapped(unsigned column, unsigned indent, enum paint paint, const char *text);
+void console_print_wrapped(FILE *out, unsigned column, unsigned indent, enum paint paint, const char *text);

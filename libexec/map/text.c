@@ -20,7 +20,7 @@ static void put_head(const struct mapping *mapping)
         { (int)mapping->nics.count, "NIC" },
     };
 
-    console_print(rc_str(mapping->file ? mapping->file : "this machine"), 64);
+    console_print(stdout, rc_str(mapping->file ? mapping->file : "this machine"), 64);
     putchar(':');
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
         int count = parts[i].count > 0 ? parts[i].count : 0;
@@ -136,7 +136,7 @@ static int put_gpus(const struct mapping *mapping)
         snprintf(name, sizeof(name), "%s%s", model ? model : "-", i >= mapping->gpus.used ? " (not used)" : "");
         table_text(&table, PAINT_FAINT, name);
     }
-    return table_print_titled("GPUs", &table);
+    return table_print_titled(stdout, "GPUs", &table);
 }
 
 /* What the drivers call each GPU, as far as that is known: a line for each, by its index above. */
@@ -156,7 +156,7 @@ static int put_names(const struct mapping *mapping)
         snprintf(text, sizeof(text), "nvidia%d", gpu->minor);
         table_text(&table, PAINT_NONE, gpu->minor >= 0 ? text : "");
     }
-    return table_print_titled("Names of the GPUs", &table);
+    return table_print_titled(stdout, "Names of the GPUs", &table);
 }
 
 static int put_nics(const struct mapping *mapping)
@@ -177,7 +177,7 @@ static int put_nics(const struct mapping *mapping)
         snprintf(names, sizeof(names), "%s%s", nic->bus_id, nic->down ? " (down)" : "");
         table_text(&table, PAINT_FAINT, names);
     }
-    return table_print_titled("NICs", &table);
+    return table_print_titled(stdout, "NICs", &table);
 }
 
 /* Whose own card: this process's, or as an example the first one's. */
@@ -192,7 +192,7 @@ static void put_proposals(const struct mapping *mapping)
         if (!value)
             continue;
         if (!any)
-            console_title("With nic=auto");
+            console_title(stdout, "With nic=auto");
         any = true;
         put_list((unsigned)printf("  %s=", rc_nicnames_variable(i).p), value);
         if (map_proposal_is_own(i) && mapping->tasks > 1)
@@ -208,7 +208,7 @@ int map_print_text(const struct mapping *mapping)
     put_proposals(mapping);
     for (unsigned i = 0; i < mapping->notes; i++) {
         printf("\nnote: ");
-        console_print_wrapped(6, 4, PAINT_NONE, mapping->note[i]);
+        console_print_wrapped(stdout, 6, 4, PAINT_NONE, mapping->note[i]);
     }
     return 0;
 }
