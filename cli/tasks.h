@@ -46,7 +46,7 @@ static inline uint32_t cli_rank_of(const struct rc_result *result)
     return number != RC_UNKNOWN ? number : cli_fact(result, RC_RANK);
 }
 
-/* One task prints one report in one piece: what is alike once, then what differs, each headed by rank and node; or one
+/* One task prints the reports of all tasks, equal ones once, each headed by ranks and nodes, the worst first; or one
  * table with a row of each task. */
 
 struct cli_scope {
@@ -87,6 +87,6 @@ enum { CLI_TASK_COLUMNS = 7 };
 /* Prints such a row, and the warnings and errors. Returns an exit status. */
 int cli_task_print(FILE *out, const struct rc_result *result);
 
-/* Print one table of such rows, then each note once. `reports` are `count` texts of a head, a row and notes, with a
- * mark before each line; behind them is room for all their notes. Return -1 without memory. */
+/* Print one table of such rows, then each note once. `reports` are `count` texts of a head, a row and notes; behind
+ * them is room for all their notes. Return -1 without memory. */
 int cli_tasks_print(struct rc_str *reports, size_t count);

@@ -172,14 +172,6 @@ static void add_row(struct table *table, struct rc_str line, enum paint paint)
         table_cell(table, paint, rc_str_split(line, '\t', &line), 0);
 }
 
-/* Takes a line without its mark. */
-static struct rc_str take_line(struct rc_str *rest)
-{
-    struct rc_str line = rc_str_split(*rest, '\n', rest);
-
-    return line.n ? (struct rc_str){ line.p + 1, line.n - 1 } : line;
-}
-
 int cli_tasks_print(struct rc_str *reports, size_t count)
 {
     struct table table = { .columns = CLI_TASK_COLUMNS, .headed = true };
@@ -188,14 +180,14 @@ int cli_tasks_print(struct rc_str *reports, size_t count)
     size_t noted = 0;
     int status;
 
-    add_row(&table, take_line(&head), PAINT_STRONG);
+    add_row(&table, rc_str_split(head, '\n', &head), PAINT_STRONG);
     for (size_t i = 0; i < count; i++) {
         struct rc_str lines = reports[i];
 
-        take_line(&lines);
-        add_row(&table, take_line(&lines), PAINT_NONE);
+        rc_str_split(lines, '\n', &lines);
+        add_row(&table, rc_str_split(lines, '\n', &lines), PAINT_NONE);
         while (lines.n)
-            noted = add_note(notes, noted, take_line(&lines));
+            noted = add_note(notes, noted, rc_str_split(lines, '\n', &lines));
     }
     status = table_print(stdout, &table);
     for (size_t i = 0; i < noted && status == 0; i++) {

@@ -23,7 +23,9 @@ static void check_roll(struct findings *findings)
         doctor_findings_add(findings, FINDING_D208, NULL, 0, NULL,
                             "rollcall cannot read what the nodes of this step reported");
     } else {
-        doctor_findings_add_fact(findings, "roll", "%zu of %u nodes have answered", roster.count, roster.nodes);
+        /* rank 0 reads the roll: without the fact its report is equal to those of the others */
+        if (roster.count < roster.nodes)
+            doctor_findings_add_fact(findings, "roll", "%zu of %u nodes have answered", roster.count, roster.nodes);
         for (unsigned i = 0; i < roster.findings.count; i++)
             doctor_findings_add_message(findings, roster.findings.list[i].id, roster.findings.list[i].text);
     }

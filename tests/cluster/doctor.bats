@@ -7,7 +7,7 @@ load faults
 
 cluster=(--nodes 2 --cpus 4 --gpus 2 --mpi pmix)
 
-# finds N 'LINE': the report of all tasks has one verdict, which says so
+# finds N 'LINE': N of the different reports have this verdict
 finds()
 {
     [ "$(grep -cxF "verdict   $2" "$out")" -eq "$1" ] || explain "no $1 verdicts '$2'"
@@ -18,7 +18,7 @@ finds()
     succeeds 60 srun --ddp -N2 --ntasks-per-node=2 --gpus-per-node=2 rollcall doctor
     finds 1 'nothing found'
     said '^ranks 0-3 on n\[1-2\]:$'
-    said '^roll +2 of 2 nodes have answered$'
+    unsaid '^roll '
     unsaid 'D[0-9]|RC[0-9]'
     succeeds 60 srun --ddp -N2 --ntasks-per-node=1 --gpus-per-node=2 rollcall doctor
     finds 1 'nothing found'
@@ -29,7 +29,7 @@ finds()
 # bats test_tags=series
 @test "what is wrong with a step" {
     fails 60 env NCCL_SOCKET_IFNAME=ib srun --ddp -N2 -n3 rollcall doctor
-    finds 1 '2 warnings; begin with RC301'
+    finds 2 '2 warnings; begin with RC301'
     said '^warning RC425'
     # the port is held by rank 0's task and somebody drops what comes for it
     fails 60 srun --ddp -N2 --ntasks-per-node=1 sh -c '
