@@ -11,15 +11,10 @@ struct rc_context;
 struct rc_result;
 struct roster;
 
-/* What is typed after the options. */
-enum operands { OPERANDS_NONE, OPERANDS_COMMAND, OPERANDS_FILES, OPERANDS_IDS };
-
 struct subcommand {
     const char *name;
-    const char *summary; /* one line of `rollcall --help` */
-    const char *help;    /* `rollcall NAME --help` */
-    enum operands operands;
-    bool has_line;                     /* "-- CMD..." may come last */
+    const char *summary;               /* one line of `rollcall --help` */
+    const char *help;                  /* `rollcall NAME --help`; options are completed from it */
     int (*run)(int argc, char **argv); /* argv[0] is the subcommand; returns the exit status */
 };
 
@@ -78,9 +73,20 @@ struct cli_catalogue_entry {
     const char *cure;
 };
 
-/* The row of an id; never NULL for an id of the enum. */
-const struct cli_catalogue_entry *cli_catalogue_message(enum rc_message_id id);
-const struct cli_catalogue_entry *cli_catalogue_finding(enum finding_id id);
+enum { CLI_CATALOGUE_SIZE = RC_MESSAGE_COUNT + FINDING_COUNT };
+
+/* All messages, then all findings. */
+extern const struct cli_catalogue_entry cli_catalogue[CLI_CATALOGUE_SIZE];
+
+static inline const struct cli_catalogue_entry *cli_catalogue_message(enum rc_message_id id)
+{
+    return &cli_catalogue[id];
+}
+
+static inline const struct cli_catalogue_entry *cli_catalogue_finding(enum finding_id id)
+{
+    return &cli_catalogue[RC_MESSAGE_COUNT + id];
+}
 
 /* The id of a name, "D403"; FINDING_COUNT where there is none. */
 enum finding_id cli_catalogue_find_finding(const char *name);

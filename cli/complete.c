@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* complete.c - rollcall complete WORD...: what may be the last of these words, for the completions of shells.
+/* complete.c - rollcall complete WORD...: candidates for the last of these words, for the completions of shells.
  *
  * The words are those after "rollcall", up to the cursor; the last one may be empty. Prints a candidate a line, a tab,
- * and what it means. Some lines ask the shell itself:
+ * and what it means; or ":command N" if the line from the N-th word on is another command's. If nothing is printed,
+ * the shells complete file names.
  *
- *   :files      file names, after the = if the word has one
- *   :command N  the line from the N-th word on is another command's
- *
- * The options are those of the help texts, modes and keys those of options.def: nothing is listed for completion alone.
+ * Options are read from the help texts, modes and keys from options.def: nothing is listed for completion alone.
  */
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,14 +18,13 @@
 
 static const struct {
     const char *name;
-    const char *shown;  /* with its values */
-    const char *shape;  /* of a key; NULL: it is a mode */
-    const char *values; /* likewise */
+    const char *values; /* NULL: it is a mode */
+    const char *shown;  /* "watch[=on|off]" */
     const char *help;
 } words[] = {
-#define ROLLCALL_MODE(word, help) { word, word, NULL, NULL, help },
+#define ROLLCALL_MODE(word, help) { word, NULL, word, help },
 #define ROLLCALL_KEY(key, shape, values, read, member, last, help, section) \
-    { #key, RC_KEY_SHOWN(shape, key, values), #shape, values, help },
+    { #key, values, RC_KEY_SHOWN(shape, key, values), help },
 #include "resolve/options.def"
 };
 
@@ -38,95 +36,48 @@ void cli_print_ddp_help(void)
         printf("        %-28s  %s\n", words[i].shown, words[i].help);
 }
 
-/* An option of a help text: "  -v, --verbose     say what was found", "      --from FILE   a recorded environment". */
-struct described {
-    struct rc_str name;    /* with its dashes */
-    struct rc_str value;   /* "FILE"; empty: it has none as a word of its own */
-    struct rc_str meaning; /* the rest of the line, up to what is only a detail */
-    bool may_have_value;   /* "--ddp[=...]" */
-};
+/* Print a candidate if `word` is its beginning. */
+static void offer(const char *word, struct rc_str meaning, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-/* Reads the option that a line of a help text begins with. */
-static bool read_option(const char *line, struct described *option)
-{
-    const char *name = line + strspn(line, " ");
-    const char *line_end = line + strcspn(line, "\n");
-    const char *end;
-    const char *gap;
-
-    if (name == line || *name != '-')
-        return false;
-    if (name[1] != '-')
-        name += strlen("-v, ");
-    end = name + strcspn(name, " [\n");
-    gap = strstr(end, "  ");
-    if (!gap || gap > line_end)
-        gap = line_end;
-    gap += strspn(gap, " ");
-    option->name = (struct rc_str){ name, (size_t)(end - name) };
-    option->value = (struct rc_str){ end + 1, *end && isupper((unsigned char)end[1]) ? strcspn(end + 1, " \n") : 0 };
-    option->meaning = (struct rc_str){ gap, strcspn(gap, ";:\n") };
-    option->may_have_value = *end == '[';
-    return true;
-}
-
-/* Takes the lines up to the next option's. */
-static bool next_option(const char **lines, struct described *option)
-{
-    while (**lines) {
-        const char *line = *lines;
-
-        *lines += strcspn(line, "\n") + 1;
-        if (read_option(line, option))
-            return true;
-    }
-    return false;
-}
-
-/* Finds the option that a word names, with or without "=VALUE". */
-static bool find_option(const struct subcommand *subcommand, const char *word, struct described *option)
-{
-    struct rc_str name = { word, strcspn(word, "=") };
-    const char *lines = subcommand->help;
-
-    while (next_option(&lines, option))
-        if (rc_str_eq(option->name, name))
-            return true;
-    return false;
-}
-
-/* Prints BEFORE CANDIDATE AFTER, if the word is how it begins. */
-static void offer(const char *word, struct rc_str before, struct rc_str candidate, const char *after,
-                  struct rc_str meaning)
+static void offer(const char *word, struct rc_str meaning, const char *format, ...)
 {
     char text[512];
+    va_list args;
 
-    snprintf(text, sizeof(text), "%.*s%.*s%s", (int)before.n, before.p, (int)candidate.n, candidate.p, after);
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
     if (strncmp(text, word, strlen(word)) == 0)
         printf("%s\t%.*s\n", text, (int)meaning.n, meaning.p);
 }
 
-static void offer_word(const char *word, const char *candidate, const char *meaning)
+/* Offer the options of lines such as "  -v, --verbose     print more" and "      --ddp[=MODE]...". Meanings end before
+ * their details. */
+static void offer_options(const char *word, const char *help)
 {
-    offer(word, RC_STR(""), rc_str(candidate), "", rc_str(meaning));
-}
+    for (const char *line = help; (line = strchr(line, '\n')); line++) {
+        const char *name = line + 1 + strspn(line + 1, " ");
+        const char *end = name + strcspn(name, "\n");
+        const char *gap;
+        struct rc_str meaning;
+        int n;
 
-static void offer_options(const struct subcommand *subcommand, const char *word)
-{
-    const char *lines = subcommand->help;
-    struct described option;
-
-    while (next_option(&lines, &option)) {
-        offer(word, RC_STR(""), option.name, "", option.meaning);
-        if (option.may_have_value)
-            offer(word, RC_STR(""), option.name, "=", option.meaning);
+        if (name[0] == '-' && name[1] != '-')
+            name += strlen("-v, ");
+        n = (int)strcspn(name, " [\n");
+        gap = strstr(name, "  ");
+        gap = gap && gap < end ? gap + strspn(gap, " ") : end;
+        meaning = (struct rc_str){ gap, strcspn(gap, ";:\n") };
+        if (strncmp(name, "--", 2) == 0)
+            offer(word, meaning, "%.*s", n, name);
+        if (strncmp(name, "--", 2) == 0 && name[n] == '[')
+            offer(word, meaning, "%.*s=", n, name);
     }
-    if (subcommand->has_line)
-        offer_word(word, "--", "a command's line");
 }
 
-/* The words in lower case of "IFACE|CIDR|given". */
-static void offer_values(const char *word, struct rc_str before, const char *values, const char *meaning)
+/* Offer the values of a key in lower case: "IFACE" of "IFACE|CIDR|given" only describes one. */
+static void offer_values(const char *word, int before, const char *values, const char *help)
 {
     struct rc_str rest = rc_str(values);
 
@@ -134,7 +85,7 @@ static void offer_values(const char *word, struct rc_str before, const char *val
         struct rc_str value = rc_str_split(rest, '|', &rest);
 
         if (islower((unsigned char)*value.p))
-            offer(word, before, value, "", rc_str(meaning));
+            offer(word, rc_str(help), "%.*s%.*s", before, word, (int)value.n, value.p);
     }
 }
 
@@ -144,87 +95,42 @@ static void offer_ddp(const char *word)
     const char *comma = strrchr(word, ',');
     const char *item = comma ? comma + 1 : strchr(word, '=') + 1;
     const char *value = strchr(item, '=');
-    struct rc_str before = { word, (size_t)((value ? value + 1 : item) - word) };
     struct rc_str key = { item, strcspn(item, "=") };
+    int before = (int)((value ? value + 1 : item) - word);
 
     for (unsigned i = 0; i < WORDS; i++) {
-        struct rc_str name = rc_str(words[i].name);
-        struct rc_str help = rc_str(words[i].help);
-        bool is_mode = !words[i].shape;
+        const char *name = words[i].name;
+        bool is_mode = !words[i].values;
 
-        if (value && !is_mode && rc_str_eq(key, name))
+        if (value && !is_mode && rc_str_is(key, name))
             offer_values(word, before, words[i].values, words[i].help);
-        if (!value && (is_mode ? !comma : strcmp(words[i].shape, "SWITCH") == 0))
-            offer(word, before, name, "", help);
+        if (!value && (is_mode ? !comma : words[i].shown[strlen(name)] == '['))
+            offer(word, rc_str(words[i].help), "%.*s%s", before, word, name);
         if (!value && !is_mode)
-            offer(word, before, name, "=", help);
+            offer(word, rc_str(words[i].help), "%.*s%s=", before, word, name);
     }
 }
 
-static void offer_value(const struct described *option)
-{
-    if (rc_str_is(option->value, "FILE") || rc_str_is(option->value, "JOB"))
-        puts(":files");
-}
-
-static void offer_ids(const char *word)
-{
-    for (unsigned i = 0; i < RC_MESSAGE_COUNT; i++)
-        offer_word(word, rc_message_entry((enum rc_message_id)i)->id,
-                   cli_catalogue_message((enum rc_message_id)i)->cause);
-    for (unsigned i = 0; i < FINDING_COUNT; i++)
-        offer_word(word, cli_catalogue_finding((enum finding_id)i)->id,
-                   cli_catalogue_finding((enum finding_id)i)->cause);
-}
-
-/* number: of the word */
-static void offer_operands(enum operands operands, const char *word, int number)
-{
-    if (operands == OPERANDS_COMMAND)
-        printf(":command %d\n", number);
-    else if (operands == OPERANDS_FILES)
-        puts(":files");
-    else if (operands == OPERANDS_IDS)
-        offer_ids(word);
-}
-
-static void offer_last(const struct subcommand *subcommand, const char *word, int number)
-{
-    struct described option;
-
-    if (strchr(word, '=') && find_option(subcommand, word, &option) && option.may_have_value)
-        offer_ddp(word);
-    else if (strchr(word, '=') && find_option(subcommand, word, &option))
-        offer_value(&option);
-    else if (*word == '-' || subcommand->operands == OPERANDS_NONE)
-        offer_options(subcommand, word);
-    else
-        offer_operands(subcommand->operands, word, number);
-}
-
-/* The words before the last one say what that can be. */
+/* argv[1] is the subcommand. */
 static void complete_subcommand(const struct subcommand *subcommand, int argc, char **argv)
 {
-    struct described option;
-    int last = argc - 1;
+    const char *word = argv[argc - 1];
 
-    for (int i = 2; i < last; i++) {
-        if (strcmp(argv[i], "--") == 0 && subcommand->has_line) {
-            printf(":command %d\n", i + 1);
-            return;
-        }
-        if (argv[i][0] != '-') {
-            if (subcommand->operands != OPERANDS_COMMAND)
-                continue;
-            printf(":command %d\n", i);
-            return;
-        }
-        if (!strchr(argv[i], '=') && find_option(subcommand, argv[i], &option) && option.value.n && ++i == last) {
-            offer_value(&option);
+    for (int i = 2; i < argc; i++) {
+        bool is_dashes = i < argc - 1 && strcmp(argv[i], "--") == 0;
+
+        if (is_dashes || (subcommand == &cli_exec && argv[i][0] != '-')) {
+            printf(":command %d\n", i + is_dashes);
             return;
         }
     }
-    offer_last(subcommand, argv[last], last);
+    if (strncmp(word, "--ddp=", strlen("--ddp=")) == 0 && strstr(subcommand->help, " --ddp["))
+        offer_ddp(word);
+    else if (*word == '-')
+        offer_options(word, subcommand->help);
+    else if (subcommand == &cli_explain)
+        for (unsigned i = 0; i < CLI_CATALOGUE_SIZE; i++)
+            offer(word, rc_str(cli_catalogue[i].cause), "%s", cli_catalogue[i].id);
 }
 
 int cli_complete(int argc, char **argv)
@@ -233,13 +139,13 @@ int cli_complete(int argc, char **argv)
 
     for (const struct subcommand *const *each = cli_subcommands; *each; each++) {
         if (argc <= 2)
-            offer_word(word, (*each)->name, (*each)->summary);
+            offer(word, rc_str((*each)->summary), "%s", (*each)->name);
         else if (strcmp(argv[1], (*each)->name) == 0)
             complete_subcommand(*each, argc, argv);
     }
     if (argc <= 2) {
-        offer_word(word, "--help", "");
-        offer_word(word, "--version", "");
+        offer(word, RC_STR(""), "--help");
+        offer(word, RC_STR(""), "--version");
     }
     return STATUS_RESOLVED;
 }

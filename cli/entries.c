@@ -8,10 +8,7 @@
 #include "console/json.h"
 #include "inspect.h"
 
-/* Both catalogues: messages, then findings. */
-enum { COUNT = RC_MESSAGE_COUNT + FINDING_COUNT };
-
-static const struct cli_catalogue_entry entries[COUNT] = {
+const struct cli_catalogue_entry cli_catalogue[CLI_CATALOGUE_SIZE] = {
 #define ROLLCALL_MESSAGE(id, level, said, cause, cure) [id] = { #id, RC_LEVEL_##level, cause, cure },
 #include "base/messages.def"
 #undef ROLLCALL_MESSAGE
@@ -19,16 +16,6 @@ static const struct cli_catalogue_entry entries[COUNT] = {
 #include "cli/findings.def"
 #undef ROLLCALL_FINDING
 };
-
-const struct cli_catalogue_entry *cli_catalogue_message(enum rc_message_id id)
-{
-    return &entries[id];
-}
-
-const struct cli_catalogue_entry *cli_catalogue_finding(enum finding_id id)
-{
-    return &entries[RC_MESSAGE_COUNT + id];
-}
 
 enum finding_id cli_catalogue_find_finding(const char *name)
 {
@@ -52,9 +39,10 @@ static const struct cli_catalogue_entry *find_entry(const char *word)
 
     while (typed.n > 0 && strchr(":;,.)", typed.p[typed.n - 1]))
         typed.n--;
-    for (size_t i = 0; i < COUNT; i++)
-        if (is_id(typed, entries[i].id) || (i < RC_MESSAGE_COUNT && is_id(typed, entries[i].id + strlen("RC"))))
-            return &entries[i];
+    for (size_t i = 0; i < CLI_CATALOGUE_SIZE; i++)
+        if (is_id(typed, cli_catalogue[i].id) ||
+            (i < RC_MESSAGE_COUNT && is_id(typed, cli_catalogue[i].id + strlen("RC"))))
+            return &cli_catalogue[i];
     console_fail("explain: there is no message '%.64s'; ids are as RC602: see rollcall explain --list", word);
     return NULL;
 }
@@ -99,8 +87,8 @@ static int print_entries(FILE *out, void *more)
         json = json_begin(out);
         json_open_array(&json, "messages");
     }
-    for (size_t i = 0; i < (count ? count : COUNT); i++) {
-        const struct cli_catalogue_entry *entry = count ? find_entry(ids[i]) : &entries[i];
+    for (size_t i = 0; i < (count ? count : CLI_CATALOGUE_SIZE); i++) {
+        const struct cli_catalogue_entry *entry = count ? find_entry(ids[i]) : &cli_catalogue[i];
 
         if (is_json) {
             write_entry(&json, entry);
@@ -174,6 +162,5 @@ const struct subcommand cli_explain = {
             "  -h, --help        this help\n"
             "\n"
             "Exit status: 0 printed, 2 wrong usage or no such id.\n",
-    .operands = OPERANDS_IDS,
     .run = run_explain,
 };

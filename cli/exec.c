@@ -353,7 +353,5 @@ const struct subcommand cli_exec = {
             "CMD is rank 0 of 1 (RC311).\n"
             "\n"
             "      --ddp[=MODE][,KEY=VALUE]...\n" HELP_AFTER_DDP,
-    .operands = OPERANDS_COMMAND,
-    .has_line = true,
     .run = run_exec,
 };

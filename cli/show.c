@@ -340,6 +340,5 @@ const struct subcommand cli_show = {
             "\n"
             "Exit status: 0 resolved, 1 the facts contradict each other, 2 wrong usage or\n"
             "unreadable input.\n",
-    .has_line = true,
     .run = run_show,
 };

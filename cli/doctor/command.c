@@ -194,7 +194,5 @@ const struct subcommand cli_doctor = {
             "\n"
             "Exit status: 0 nothing found, or notes alone, 1 warnings, 2 wrong usage or a\n"
             "file that cannot be read, 3 errors, 4 nothing found, but not all was looked at.\n",
-    .operands = OPERANDS_FILES,
-    .has_line = true,
     .run = run_doctor,
 };

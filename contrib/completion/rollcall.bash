@@ -6,37 +6,23 @@
 
 _rollcall()
 {
-    local line=${COMP_LINE:0:COMP_POINT} program=$1 current candidate option=
+    local line=${COMP_LINE:0:COMP_POINT} current
     local -a words
 
-    # it is as it was typed: ~/bin/rollcall
-    [[ $program != \~/* ]] || program=$HOME/${program:2}
     read -ra words <<< "$line"
     [[ $line != *[[:space:]] ]] || words+=("")
     current=${words[-1]}
-    COMPREPLY=()
-    while IFS=$'\t' read -r candidate _; do
-        case $candidate in
-            :files)
-                compopt -o filenames 2> /dev/null
-                [[ $current != --*=* ]] || option=${current%%=*}=
-                mapfile -t COMPREPLY < <(compgen -P "$option" -f -- "${current#"$option"}")
-                ;;
-            ":command $((${#words[@]} - 1))")
-                mapfile -t COMPREPLY < <(compgen -c -- "$current")
-                ;;
-            :command*)
-                compopt -o filenames 2> /dev/null
-                mapfile -t COMPREPLY < <(compgen -f -- "$current")
-                ;;
-            *) COMPREPLY+=("$candidate") ;;
-        esac
-    done < <("$program" complete "${words[@]:1}" 2> /dev/null)
-    [[ ${#COMPREPLY[@]} != 1 || ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2> /dev/null
+    # ~/bin/rollcall is as it was typed
+    mapfile -t COMPREPLY < <("${1/#\~\//$HOME/}" complete "${words[@]:1}" 2> /dev/null | cut -f1)
+    case ${COMPREPLY[0]} in
+        ":command $((${#words[@]} - 1))") mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
+        :command*) COMPREPLY=() ;;
+        *=) compopt -o nospace 2> /dev/null ;;
+    esac
     # for readline the word begins after the last =
     if [[ $COMP_WORDBREAKS == *=* && $current == *=* ]]; then
         COMPREPLY=("${COMPREPLY[@]#"${current%=*}="}")
     fi
 }
 
-complete -F _rollcall rollcall
+complete -o default -F _rollcall rollcall

@@ -1,24 +1,15 @@
 # rollcall.fish - what fish completes after `rollcall`. `rollcall complete` (cli/complete.c) knows the candidates.
 
 function __rollcall_complete
-    set -l words (commandline -opc) (commandline -ct)
-    set -l current $words[-1]
-    # it is as it was typed: ~/bin/rollcall
-    set -l program (string replace -r '^~/' "$HOME/" -- $words[1])
-    for line in (command $program complete $words[2..-1] 2>/dev/null)
-        switch $line
-            case :files
-                set -l option (string match -r -- '^--[a-z]+=' $current)
-                for file in (__fish_complete_path (string replace -r -- '^--[a-z]+=' '' $current))
-                    echo "$option$file"
-                end
-            case ':command*'
-                set -l first (math 1 + (string replace ':command ' '' -- $line))
-                complete -C (string join ' ' -- (string escape -- $words[$first..-1]))
-            case '*'
-                echo $line
-        end
+    # ~/bin/rollcall is as it was typed
+    set -l words (string replace -r '^~/' "$HOME/" -- (commandline -opc) (commandline -ct))
+    set -l found (command $words[1] complete $words[2..-1] 2>/dev/null)
+    if set -l before (string replace -f ':command ' '' -- $found)
+        complete -C (string join ' ' -- (string escape -- $words[(math 1 + $before)..-1]))
+    else
+        string join \n -- $found
     end
 end
 
 complete -c rollcall -f -a '(__rollcall_complete)'
+complete -c rollcall -F -n 'not __rollcall_complete | string length -q'
