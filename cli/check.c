@@ -184,38 +184,30 @@ static int check_step(const char *step, enum form form)
     return status;
 }
 
-static int run_check(int argc, char **argv)
+/* Options and the job may come in any order. */
+static int run_check(char **argv)
 {
-    static const struct option options[] = {
-        { "json", no_argument, NULL, 'j' },    { "jobid", required_argument, NULL, 'J' }, /* as of srun */
-        { "exclude", no_argument, NULL, 'x' }, { "help", no_argument, NULL, 'h' },        { NULL, 0, NULL, 0 },
-    };
     const char *job = NULL;
-    enum form form = FORM_TEXT;
+    unsigned json = 0;
+    unsigned exclude = 0;
+    const struct console_option options[] = {
+        { "--json", .count = &json },
+        { "--exclude", .count = &exclude },
+        { "--jobid", .value = &job }, /* as of srun */
+        { NULL },
+    };
+    int at = console_options("check", argv, 1, options);
+    enum form form;
 
-    for (int c; (c = console_getopt("check", argc, argv, options)) != -1 || optind < argc;) {
-        switch (c) {
-        case -1:
-            if (job)
-                return console_fail("check: unexpected argument '%.64s'", argv[optind]);
-            job = argv[optind++];
-            break;
-        case 'j':
-            form = FORM_JSON;
-            break;
-        case 'x':
-            form = FORM_EXCLUDE;
-            break;
-        case 'J':
-            job = optarg;
-            break;
-        case 'h':
-            fputs(cli_check.help, stdout);
-            return STATUS_RESOLVED;
-        default:
-            return STATUS_USAGE;
-        }
+    while (at && argv[at]) {
+        if (job)
+            return console_fail("check: unexpected argument '%.64s'", argv[at]);
+        job = argv[at];
+        at = console_options("check", argv, at + 1, options);
     }
+    if (!at)
+        return STATUS_USAGE;
+    form = exclude ? FORM_EXCLUDE : json ? FORM_JSON : FORM_TEXT;
     return job && *job != '.' ? ask_in_job(job, form) : check_step(job, form);
 }
 

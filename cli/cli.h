@@ -13,9 +13,10 @@ struct roster;
 
 struct subcommand {
     const char *name;
-    const char *summary;               /* one line of `rollcall --help` */
-    const char *help;                  /* `rollcall NAME --help`; options are completed from it */
-    int (*run)(int argc, char **argv); /* argv[0] is the subcommand; returns the exit status */
+    const char *summary;     /* one line of `rollcall --help` */
+    const char *help;        /* `rollcall NAME --help`; options are completed from it */
+    const char *more;        /* behind the modes and keys of --ddp; or NULL */
+    int (*run)(char **argv); /* argv[0] is the subcommand; returns the exit status */
 };
 
 extern const struct subcommand cli_exec;

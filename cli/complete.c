@@ -56,13 +56,13 @@ static void offer(const char *word, struct rc_str meaning, const char *format, .
  * their details. */
 static void offer_options(const char *word, const char *help)
 {
-    for (const char *line = help; (line = strchr(line, '\n')); line++) {
-        const char *name = line + 1 + strspn(line + 1, " ");
-        const char *end = name + strcspn(name, "\n");
+    for (const char *line = help, *end; *line; line = end + 1) {
+        const char *name = line + strspn(line, " ");
         const char *gap;
         struct rc_str meaning;
         int n;
 
+        end = name + strcspn(name, "\n");
         if (name[0] == '-' && name[1] != '-')
             name += strlen("-v, ");
         n = (int)strcspn(name, " [\n");
@@ -128,7 +128,9 @@ static void complete_subcommand(const struct subcommand *subcommand, int argc, c
         offer_ddp(word);
     else if (*word == '-')
         offer_options(word, subcommand->help);
-    else if (subcommand == &cli_explain)
+    if (*word == '-' && subcommand->more)
+        offer_options(word, subcommand->more);
+    if (*word != '-' && subcommand == &cli_explain)
         for (unsigned i = 0; i < CLI_CATALOGUE_SIZE; i++)
             offer(word, rc_str(cli_catalogue[i].cause), "%s", cli_catalogue[i].id);
 }

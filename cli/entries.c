@@ -68,7 +68,7 @@ static void print_entry(FILE *out, const struct cli_catalogue_entry *entry)
 struct question {
     char **ids;
     size_t count; /* 0: all, as a list */
-    bool json;
+    unsigned json;
 };
 
 static int print_entries(FILE *out, void *more)
@@ -105,40 +105,22 @@ static int print_entries(FILE *out, void *more)
 }
 
 /* Options and ids may come in any order. */
-static int run_explain(int argc, char **argv)
+static int run_explain(char **argv)
 {
-    static const struct option options[] = {
-        { "json", no_argument, NULL, 'j' },
-        { "list", no_argument, NULL, 'l' },
-        { "help", no_argument, NULL, 'h' },
-        { NULL, 0, NULL, 0 },
-    };
-    struct question question = { .ids = argv + 1 }; /* over words that getopt has read */
+    struct question question = { .ids = argv + 1 }; /* over words that were read */
     struct cli_scope scope = { .rank = NULL };
-    bool list = false;
+    unsigned list = 0;
+    const struct console_option options[] = { { "--json", .count = &question.json },
+                                              { "--list", .count = &list },
+                                              { NULL } };
+    int at = console_options("explain", argv, 1, options);
 
-    for (int c; (c = console_getopt("explain", argc, argv, options)) != -1 ||
-                (optind < argc && strcmp(argv[optind - 1], "--") != 0);) {
-        switch (c) {
-        case -1:
-            question.ids[question.count++] = argv[optind++];
-            break;
-        case 'j':
-            question.json = true;
-            break;
-        case 'l':
-            list = true;
-            break;
-        case 'h':
-            fputs(cli_explain.help, stdout);
-            return STATUS_RESOLVED;
-        default:
-            return STATUS_USAGE;
-        }
+    while (at && argv[at]) {
+        question.ids[question.count++] = argv[at];
+        at = console_options("explain", argv, at + 1, options);
     }
-    /* getopt does not go on after -- */
-    while (optind < argc)
-        question.ids[question.count++] = argv[optind++];
+    if (!at)
+        return STATUS_USAGE;
     if (list && question.count > 0)
         return console_fail("explain: '%.64s' does not go together with --list", question.ids[0]);
     if (!list && question.count == 0)

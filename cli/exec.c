@@ -85,7 +85,7 @@ static void cli_bind_task(struct rc_context *context, struct rc_result *result)
 enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 };
 
 struct arguments {
-    uint32_t debug; /* 1: notes too, 2: each variable as well */
+    unsigned debug; /* 1: notes too, 2: each variable as well */
     const char *ddp;
     char **command;
 };
@@ -224,27 +224,6 @@ static int start_command(const struct arguments *a)
     return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
 
-/* What follows --ddp, whose words are printed after it. */
-#define HELP_AFTER_DDP                                                             \
-    "  -v, --verbose     print what was found; twice: each variable as well\n"     \
-    "  -h, --help        this help\n"                                              \
-    "\n"                                                                           \
-    "ROLLCALL=MODE,KEY=VALUE,... has the same effect; --ddp takes precedence.\n"   \
-    "ROLLCALL=off switches everything off. ROLLCALL_DEBUG=1 is -v, 2 is -vv.\n"    \
-    "\n"                                                                           \
-    "Exit status: CMD's; 1 the facts contradict each other (CMD was not run), 2\n" \
-    "wrong usage, 126 CMD cannot be executed, 127 CMD was not found.\n"            \
-    "\n"                                                                           \
-    "  mpirun -np 4 rollcall exec -- python train.py\n"                            \
-    "  srun -K --ntasks-per-node=1 rollcall exec --ddp=nproc=2 torchrun train.py\n"
-
-static void print_help(void)
-{
-    printf("%.*s", (int)(strlen(cli_exec.help) - strlen(HELP_AFTER_DDP)), cli_exec.help);
-    cli_print_ddp_help();
-    fputs(HELP_AFTER_DDP, stdout);
-}
-
 /* What people move behind rollcall when they replace `srun --ddp` by `srun -K rollcall exec --`. */
 static bool is_launchers(const char *word)
 {
@@ -259,84 +238,48 @@ static bool is_launchers(const char *word)
     return false;
 }
 
-/* Print the line to type, with the launcher's options before rollcall. */
-static int refuse_option(const char *ddp, char **words)
+/* Return 0, or a status to exit with after one line on standard error. */
+static int read_arguments(char **argv, struct arguments *a)
 {
-    char text[512];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    bool is_mpirun = strncmp(words[0], "-np", 3) == 0 || strncmp(words[0], "--map-by", 8) == 0;
-    char **command = words;
-
-    /* "-N 2": a number is the value of the option before it */
-    while (*command && (**command == '-' || (command > words && strspn(*command, "0123456789") == strlen(*command))))
-        command++;
-    rc_format(&arena, is_mpirun ? "mpirun" : "srun -K");
-    for (char **word = words; *word || word == command; word++) {
-        rc_join(&arena);
-        if (word == command)
-            rc_format(&arena, " rollcall exec%s%s -- %s", ddp ? " --ddp=" : "", ddp ? ddp : "",
-                      *word ? *word : "COMMAND");
-        else
-            rc_format(&arena, " %s", *word);
-        if (!*word)
-            break;
-    }
-    return console_fail("exec: %.64s is an option of srun or mpirun; put it before rollcall: %s", words[0], text);
-}
-
-/* Returns -1, or a status to exit with: after the help, or one line on standard error. */
-static int read_arguments(int argc, char **argv, struct arguments *a)
-{
-    static const struct option options[] = {
-        { "ddp", optional_argument, NULL, 'd' },
-        { "verbose", no_argument, NULL, 'v' },
-        { "help", no_argument, NULL, 'h' },
-        { NULL, 0, NULL, 0 },
+    unsigned twice = 0;
+    const struct console_option options[] = {
+        { "--ddp", .value = &a->ddp, .may_be_empty = true },
+        { "--verbose", .count = &a->debug },
+        { "-v", .count = &a->debug },
+        { "-vv", .count = &twice },
+        { NULL },
     };
     const char *debug = getenv(RC_DEBUG);
     struct rc_options ignored;
     struct said said;
+    int at;
 
+    for (char **word = argv + 1; *word && **word == '-'; word++)
+        if (is_launchers(*word))
+            return console_fail("exec: %.64s is an option of srun or mpirun; put it before rollcall, as in "
+                                "srun -K -N2 rollcall exec -- CMD",
+                                *word);
     if (debug)
         a->debug = rc_debug_level(rc_str(debug));
-    for (int c; optind < argc && is_launchers(argv[optind])
-                    ? (c = 'o')
-                    : (c = console_getopt("exec", argc, argv, options)) != -1;) {
-        switch (c) {
-        case 'o':
-            return refuse_option(a->ddp, argv + optind);
-        case 'd':
-            a->ddp = optarg ? optarg : "";
-            break;
-        case 'v':
-            a->debug++;
-            break;
-        case 'h':
-            print_help();
-            return STATUS_RESOLVED;
-        default:
-            return STATUS_USAGE;
-        }
-    }
+    at = console_options("exec", argv, 1, options);
+    if (!at)
+        return STATUS_USAGE;
+    a->debug += 2 * twice;
     if (a->ddp && cli_read_options(&said, a->ddp, NULL, &ignored) < 0) {
         console_say(said.messages.list[0].id, said.messages.list[0].text);
         return STATUS_USAGE;
     }
-    if (optind == argc)
-        return console_fail("exec: which command? rollcall exec [OPTION]... -- CMD...");
-    a->command = argv + optind;
-    if (a->command[0][0] == '-')
-        return refuse_option(a->ddp, a->command);
-    return -1;
+    a->command = argv + at;
+    return *a->command ? 0 : console_fail("exec: which command? rollcall exec [OPTION]... -- CMD...");
 }
 
-static int run_exec(int argc, char **argv)
+static int run_exec(char **argv)
 {
     static struct rc_result result;
     struct arguments a = { .debug = 0 };
-    int status = read_arguments(argc, argv, &a);
+    int status = read_arguments(argv, &a);
 
-    if (status >= 0)
+    if (status)
         return status;
     status = prepare_task(&a, &result);
     return status ? status : start_command(&a);
@@ -352,6 +295,17 @@ const struct subcommand cli_exec = {
             "Rank 0 holds the master port for CMD. Without a launcher\n"
             "CMD is rank 0 of 1 (RC311).\n"
             "\n"
-            "      --ddp[=MODE][,KEY=VALUE]...\n" HELP_AFTER_DDP,
+            "      --ddp[=MODE][,KEY=VALUE]...\n",
+    .more = "  -v, --verbose     print what was found; twice: each variable as well\n"
+            "  -h, --help        this help\n"
+            "\n"
+            "ROLLCALL=MODE,KEY=VALUE,... has the same effect; --ddp takes precedence.\n"
+            "ROLLCALL=off switches everything off. ROLLCALL_DEBUG=1 is -v, 2 is -vv.\n"
+            "\n"
+            "Exit status: CMD's; 1 the facts contradict each other (CMD was not run), 2\n"
+            "wrong usage, 126 CMD cannot be executed, 127 CMD was not found.\n"
+            "\n"
+            "  mpirun -np 4 rollcall exec -- python train.py\n"
+            "  srun -K --ntasks-per-node=1 rollcall exec --ddp=nproc=2 torchrun train.py\n",
     .run = run_exec,
 };

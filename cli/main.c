@@ -48,29 +48,27 @@ static int print_map(FILE *out, void *more)
 }
 
 /* rollcall-map reads the options but for these. */
-static int run_map(int argc, char **argv)
+static int run_map(char **argv)
 {
     struct cli_scope scope = { .by_node = true };
     int kept = 1;
 
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; argv[i]; i++) {
         struct rc_str word = rc_str(argv[i]);
         const char *rank = rc_str_starts(word, "--rank=") ? strchr(argv[i], '=') + 1 : NULL;
 
-        if (rc_str_which(word, "--help|-h")) {
-            fputs(cli_map.help, stdout);
-            return STATUS_RESOLVED;
-        }
-        scope.plain = scope.plain || rc_str_starts(word, "--j");
+        scope.plain = scope.plain || rc_str_is(word, "--json");
         if (rc_str_is(word, "--rank") && !(rank = argv[++i]))
             return console_fail("map: --rank needs a value; see rollcall map --help");
         if (rc_str_is(word, "--all"))
             scope.all = true;
-        else if (!rank)
+        else if (rank)
+            scope.rank = rank;
+        else
             argv[kept++] = argv[i];
-        else if (!cli_scope_take(&scope, 'r', rank))
-            return STATUS_USAGE;
     }
+    if (!cli_scope_read(&scope))
+        return STATUS_USAGE;
     argv[kept] = NULL;
     return cli_report_own(&scope, print_map, argv);
 }
@@ -137,12 +135,28 @@ static int refuse_subcommand(const char *word)
                         is_option ? "option" : "subcommand", word);
 }
 
-static int run_subcommand(int argc, char **argv)
+static int print_subcommand_help(const struct subcommand *subcommand)
 {
-    for (unsigned i = 0; i < COUNT; i++)
-        if (strcmp(argv[0], cli_subcommands[i]->name) == 0)
-            return cli_subcommands[i]->run(argc, argv);
-    return refuse_subcommand(argv[0]);
+    fputs(subcommand->help, stdout);
+    if (subcommand->more) {
+        cli_print_ddp_help();
+        fputs(subcommand->more, stdout);
+    }
+    return STATUS_RESOLVED;
+}
+
+static int run_subcommand(char **argv)
+{
+    const struct subcommand *const *subcommand = cli_subcommands;
+
+    while (*subcommand && strcmp(argv[0], (*subcommand)->name) != 0)
+        subcommand++;
+    if (!*subcommand)
+        return refuse_subcommand(argv[0]);
+    for (char **word = argv + 1; *word && **word == '-'; word++)
+        if (rc_str_which(rc_str(*word), "--help|-h"))
+            return print_subcommand_help(*subcommand);
+    return (*subcommand)->run(argv);
 }
 
 /* rollcall help [COMMAND] */
@@ -151,7 +165,7 @@ static int run_help(int argc, char **argv)
     char *words[] = { argv[1], (char[]){ "--help" }, NULL };
 
     if (argc > 1)
-        return run_subcommand(2, words);
+        return run_subcommand(words);
     print_help(stdout);
     return STATUS_RESOLVED;
 }
@@ -176,5 +190,5 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "complete") == 0)
         return console_finish(cli_complete(argc - 1, argv + 1));
-    return console_finish(run_subcommand(argc - 1, argv + 1));
+    return console_finish(run_subcommand(argv + 1));
 }

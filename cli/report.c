@@ -17,15 +17,11 @@ enum { SHOWN_MAX = 16, NAMES_MAX = 60, WARNING = 1, ERROR = 1 << 16 };
 
 #define MARK '\x1e' /* no report has it: printers escape control characters */
 
-bool cli_scope_take(struct cli_scope *scope, int option, const char *value)
+bool cli_scope_read(struct cli_scope *scope)
 {
-    scope->all = scope->all || option == 'a';
-    if (option != 'r')
+    if (!scope->rank || rc_parse_u32(rc_str(scope->rank), RC_MAX_TASKS - 1, &scope->number))
         return true;
-    scope->rank = value;
-    if (rc_parse_u32(rc_str(value), RC_MAX_TASKS - 1, &scope->number))
-        return true;
-    console_fail("--rank=%.64s is no rank; give a number, such as --rank 3", value);
+    console_fail("--rank=%.64s is no rank; give a number, such as --rank 3", scope->rank);
     return false;
 }
 

@@ -10,9 +10,9 @@
 #include "tasks.h"
 
 struct showing {
-    bool json;
-    bool whole; /* --long */
-    bool why;
+    unsigned json;
+    unsigned whole; /* --long */
+    unsigned why;
     const char *file;
     const char *pid;
     const char *ddp;
@@ -228,76 +228,48 @@ static int show_own(struct showing *showing)
     return cli_report(result, scope, scope->table ? print_task : print_result, showing);
 }
 
-/* Returns -1, or a status to exit with: after the help, or one line on standard error. */
-static int read_arguments(int argc, char **argv, struct showing *showing)
+/* Return 0, or a status to exit with after one line on standard error. */
+static int read_arguments(char **argv, struct showing *showing)
 {
-    static const struct option options[] = {
-        { "from", required_argument, NULL, 'f' },
-        { "pid", required_argument, NULL, 'p' },
-        { "ddp", optional_argument, NULL, 'd' },
-        { "json", no_argument, NULL, 'j' },
-        { "why", no_argument, NULL, 'w' },
-        { "long", no_argument, NULL, 'l' },
-        { "help", no_argument, NULL, 'h' },
-        CLI_SCOPE_OPTIONS,
-        { NULL, 0, NULL, 0 },
+    const struct console_option options[] = {
+        { "--from", .value = &showing->file },
+        { "--pid", .value = &showing->pid },
+        { "--ddp", .value = &showing->ddp, .may_be_empty = true },
+        { "--json", .count = &showing->json },
+        { "--why", .count = &showing->why },
+        { "--long", .count = &showing->whole },
+        { "--rank", .value = &showing->scope.rank },
+        { "--all", .count = &showing->scope.all },
+        { NULL },
     };
+    int at = console_options("show", argv, 1, options);
     struct rc_options ignored;
     struct said said;
 
-    for (int c; (c = console_getopt("show", argc, argv, options)) != -1;) {
-        switch (c) {
-        case 'f':
-            showing->file = optarg;
-            break;
-        case 'p':
-            showing->pid = optarg;
-            break;
-        case 'd':
-            showing->ddp = optarg ? optarg : "";
-            break;
-        case 'j':
-            showing->json = true;
-            break;
-        case 'l':
-            showing->whole = true;
-            break;
-        case 'w':
-            showing->why = true;
-            break;
-        case 'a':
-        case 'r':
-            if (cli_scope_take(&showing->scope, c, optarg))
-                break;
-            return STATUS_USAGE;
-        case 'h':
-            fputs(cli_show.help, stdout);
-            return STATUS_RESOLVED;
-        default:
-            return STATUS_USAGE;
-        }
-    }
-    if (optind < argc && strcmp(argv[optind - 1], "--") != 0)
-        return console_fail("show: what is '%.64s'? a file goes after --from, a command after --", argv[optind]);
-    if (optind < argc)
-        showing->argv = (const char *const *)argv + optind;
+    if (!at || !cli_scope_read(&showing->scope))
+        return STATUS_USAGE;
+    if (argv[at] && strcmp(argv[at - 1], "--") != 0)
+        return console_fail("show: what is '%.64s'? a file goes after --from, a command after --", argv[at]);
+    if (argv[at])
+        showing->argv = (const char *const *)argv + at;
     if (showing->file && showing->pid)
         return console_fail("show: --from and --pid do not go together");
     if (showing->ddp && cli_read_options(&said, showing->ddp, NULL, &ignored) < 0)
         return console_fail("%s", said.messages.list[0].text);
-    return -1;
+    return 0;
 }
 
-static int run_show(int argc, char **argv)
+static int run_show(char **argv)
 {
     static struct showing showing;
     struct input *input = &showing.inspection.input;
-    int status = read_arguments(argc, argv, &showing);
+    int status = read_arguments(argv, &showing);
     bool is_own = !showing.file && !showing.pid;
 
-    if (status >= 0)
+    if (status)
         return status;
     input_own(input);
+    status = STATUS_USAGE;
     if (is_own || (showing.file ? input_file(input, showing.file) : input_process(input, showing.pid)) == 0) {
         showing.inspection.called = is_own;
         cli_inspect(&showing.inspection, showing.ddp, showing.argv);
@@ -305,7 +277,7 @@ static int run_show(int argc, char **argv)
         status = is_own ? show_own(&showing) : print_result(stdout, &showing);
     }
     input_free(input);
-    return status < 0 ? STATUS_USAGE : status;
+    return status;
 }
 
 const struct subcommand cli_show = {

@@ -50,7 +50,7 @@ static inline uint32_t cli_rank_of(const struct rc_result *result)
  * table with a row of each task. */
 
 struct cli_scope {
-    bool all;         /* --all: each task's whole report, in order */
+    unsigned all;     /* --all: each task's whole report, in order */
     const char *rank; /* --rank: that task's alone, by itself; or NULL */
     uint32_t number;
     bool by_node; /* reports of one task a node are enough, but with these two */
@@ -58,13 +58,8 @@ struct cli_scope {
     bool table;   /* reports are the table's head and a row, cells with tabs between them, and notes */
 };
 
-/* For getopt, and what it returns for them. */
-/* clang-format off */
-#define CLI_SCOPE_OPTIONS { "rank", required_argument, NULL, 'r' }, { "all", no_argument, NULL, 'a' }
-/* clang-format on */
-
-/* Takes one of these options; false, after one line on standard error, for a rank that is no number. */
-bool cli_scope_take(struct cli_scope *scope, int option, const char *value);
+/* Read the number of --rank, if it is given. Return false after one line on standard error. */
+bool cli_scope_read(struct cli_scope *scope);
 
 /* Print a report to `out` and return an exit status. */
 typedef int cli_print(FILE *out, void *more);

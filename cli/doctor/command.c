@@ -12,10 +12,9 @@
 
 struct arguments {
     struct doctor_request request;
-    bool json;
-    bool here;
-    bool nodes;
-    bool help;
+    unsigned json;
+    unsigned here;
+    unsigned nodes;
     struct cli_scope scope;
     struct inspection *inspection; /* NULL: of scripts and nodes */
     struct findings findings;
@@ -31,43 +30,31 @@ static bool begins_line(char *const *argv)
 }
 
 /* Returns 0, or -1 after one line on standard error. Options and the script may come in any order. */
-static int read_arguments(int argc, char **argv, struct arguments *a)
+static int read_arguments(char **argv, struct arguments *a)
 {
-    static const struct option options[] = {
-        { "script", required_argument, NULL, 's' },
-        { "json", no_argument, NULL, 'j' },
-        { "here", no_argument, NULL, 'H' },
-        { "nodes", no_argument, NULL, 'N' },
-        { "help", no_argument, NULL, 'h' },
-        CLI_SCOPE_OPTIONS,
-        { NULL, 0, NULL, 0 },
+    const struct console_option options[] = {
+        { "--script", .value = &a->request.job },
+        { "--json", .count = &a->json },
+        { "--here", .count = &a->here },
+        { "--nodes", .count = &a->nodes },
+        { "--rank", .value = &a->scope.rank },
+        { "--all", .count = &a->scope.all },
+        { NULL },
     };
+    int at = console_options("doctor", argv, 1, options);
 
-    for (;;) {
-        int c = console_getopt("doctor", argc, argv, options);
-
-        if (c == '?' || !cli_scope_take(&a->scope, c, optarg))
-            return -1;
-        if (c == 's')
-            a->request.job = optarg;
-        a->json = a->json || c == 'j';
-        a->here = a->here || c == 'H';
-        a->nodes = a->nodes || c == 'N';
-        a->help = a->help || c == 'h';
-        if (c != -1)
-            continue;
-        if (optind >= argc || strcmp(argv[optind - 1], "--") == 0 || begins_line(argv + optind))
-            break;
+    while (at && argv[at] && strcmp(argv[at - 1], "--") != 0 && !begins_line(argv + at)) {
         if (a->request.script) {
             console_fail("doctor: one script at a time, not '%.64s' as well; an srun or sbatch line goes after --",
-                         argv[optind]);
+                         argv[at]);
             return -1;
         }
-        a->request.script = argv[optind++];
+        a->request.script = argv[at];
+        at = console_options("doctor", argv, at + 1, options);
     }
-    if (optind < argc)
-        a->request.line = (const char *const *)argv + optind;
-    return 0;
+    if (at && argv[at])
+        a->request.line = (const char *const *)argv + at;
+    return at && cli_scope_read(&a->scope) ? 0 : -1;
 }
 
 /* Looks at this machine, and at the launch that this process belongs to. */
@@ -137,17 +124,13 @@ static int print_findings(struct arguments *a)
                          : cli_report_own(&a->scope, print_report, a);
 }
 
-static int run_doctor(int argc, char **argv)
+static int run_doctor(char **argv)
 {
-    struct arguments a = { .json = false };
+    struct arguments a = { .json = 0 };
     int status = STATUS_USAGE;
 
-    if (read_arguments(argc, argv, &a) < 0)
+    if (read_arguments(argv, &a) < 0)
         return STATUS_USAGE;
-    if (a.help) {
-        fputs(cli_doctor.help, stdout);
-        return STATUS_RESOLVED;
-    }
     if ((a.here || a.nodes) && (a.request.script || a.request.job || a.request.line))
         return console_fail("doctor: --%s looks at no script", a.here ? "here" : "nodes");
     if (a.here) {

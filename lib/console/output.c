@@ -276,33 +276,46 @@ int console_finish(int status)
     return console_fail("cannot write to standard output: %s", strerror(errno));
 }
 
-int console_getopt(const char *subcommand, int argc, char **argv, const struct option *options)
+/* Return 0, so that console_options ends. */
+static int fail_unknown(const char *subcommand, const char *word)
 {
-    /* "+" stops at the first operand, which is exec's command; ":" tells a missing value from an unknown option */
-    int c = getopt_long(argc, argv, "+:hv", options, NULL);
-    int value = c == '?' || c == ':' ? optopt : c;
-    char letter[] = { '-', (char)value, '\0' };
-    const char *given;
-    bool known = false;
-    bool is_long;
-
-    for (const struct option *o = options; o->name; o++)
-        known = known || o->val == value;
-    if (c == -1 || (known && c == value))
-        return c;
-    is_long = (known || value == 0) && strncmp(argv[optind - 1], "--", 2) == 0;
-    given = is_long ? argv[optind - 1] : letter;
-    if (c == ':')
-        console_fail("%s: %s needs a value; see rollcall %s --help", subcommand, given, subcommand);
-    else if (known && is_long)
-        console_fail("%s: %.*s takes no value", subcommand, (int)strcspn(given, "="), given);
-    else if (strcmp(subcommand, "exec") == 0)
+    if (strcmp(subcommand, "exec") == 0)
         console_fail("exec: unknown option '%.64s'; rollcall's options come first, then the program with its own: "
                      "rollcall exec -- CMD %.64s",
-                     given, given);
+                     word, word);
     else
-        console_fail("%s: unknown option '%.64s'; see rollcall %s --help", subcommand, given, subcommand);
-    return '?';
+        console_fail("%s: unknown option '%.64s'; see rollcall %s --help", subcommand, word, subcommand);
+    return 0;
+}
+
+int console_options(const char *subcommand, char **argv, int at, const struct console_option *options)
+{
+    for (; argv[at] && argv[at][0] == '-' && strcmp(argv[at], "-") != 0; at++) {
+        const struct console_option *option = options;
+        struct rc_str value;
+        struct rc_str name = rc_str_split(rc_str(argv[at]), '=', &value);
+
+        if (strcmp(argv[at], "--") == 0)
+            return at + 1;
+        while (option->name && !rc_str_is(name, option->name))
+            option++;
+        if (!option->name)
+            return fail_unknown(subcommand, argv[at]);
+        if (option->count && !value.p) {
+            ++*option->count;
+        } else if (option->count) {
+            console_fail("%s: %s takes no value", subcommand, option->name);
+            return 0;
+        } else if (value.p || option->may_be_empty) {
+            *option->value = value.p ? value.p : "";
+        } else if (argv[at + 1]) {
+            *option->value = argv[++at];
+        } else {
+            console_fail("%s: %s needs a value; see rollcall %s --help", subcommand, option->name, subcommand);
+            return 0;
+        }
+    }
+    return at;
 }
 
 enum { SAID_MAX = 2048 }; /* as of the plugin and of rollcall-exchange: a finding of the roll call may be long */

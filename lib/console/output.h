@@ -2,7 +2,6 @@
 /* output.h - what commands print: text for people, escaped, in columns as wide as the terminal; and what is wrong. */
 #pragma once
 
-#include <getopt.h>
 #include <stdio.h>
 
 #include "base/message.h"
@@ -28,9 +27,17 @@ void console_say(enum rc_message_id id, const char *text);
 /* Prints "rollcall: TEXT" so, for --verbose; the format is rc_format's. */
 void console_remark(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* getopt_long that stops at the first operand. For a wrong option it prints
- * one line, and returns '?'. */
-int console_getopt(const char *subcommand, int argc, char **argv, const struct option *options);
+/* An option, "--json" or "-v". A table of options ends with a row without a name. */
+struct console_option {
+    const char *name;
+    unsigned *count;    /* of an option without a value: how often it was given */
+    const char **value; /* the value of the last one */
+    bool may_be_empty;  /* "--ddp" is the same as "--ddp=" */
+};
+
+/* Read the options that begin at argv[at]. Return the place of the first operand, behind "--" if there is one; or 0
+ * after one line on standard error. */
+int console_options(const char *subcommand, char **argv, int at, const struct console_option *options);
 
 /* Copies a text; everything but printable ASCII becomes \xNN. Values come from hostile environments (terminal escapes,
  * newlines, megabytes of digits). The copy ends after `limit` bytes with "..."; 0: no limit. Returns memory to free, or

@@ -10,42 +10,24 @@
 #include "console/output.h"
 #include "map.h"
 
-static int read_arguments(int argc, char **argv, struct wishes *wishes, bool *json)
+static int read_arguments(char **argv, struct wishes *wishes, unsigned *json)
 {
-    static const struct option options[] = {
-        { "tasks", required_argument, NULL, 't' }, { "gpus", required_argument, NULL, 'g' },
-        { "cpus", required_argument, NULL, 'c' },  { "from", required_argument, NULL, 'f' },
-        { "json", no_argument, NULL, 'j' },        { NULL, 0, NULL, 0 },
+    const struct console_option options[] = {
+        { "--tasks", .value = &wishes->tasks },
+        { "--gpus", .value = &wishes->gpus },
+        { "--cpus", .value = &wishes->cpus },
+        { "--from", .value = &wishes->file },
+        { "--json", .count = json },
+        { NULL },
     };
+    int at = console_options("map", argv, 1, options);
 
-    for (int c; (c = console_getopt("map", argc, argv, options)) != -1;) {
-        switch (c) {
-        case 't':
-            wishes->tasks = optarg;
-            break;
-        case 'g':
-            wishes->gpus = optarg;
-            break;
-        case 'c':
-            wishes->cpus = optarg;
-            break;
-        case 'f':
-            wishes->file = optarg;
-            break;
-        case 'j':
-            *json = true;
-            break;
-        default:
-            return -1;
-        }
-    }
-    if (optind == argc)
-        return 0;
-    console_fail("map: unexpected argument '%.64s'; a topology goes after --from", argv[optind]);
-    return -1;
+    if (at && argv[at])
+        console_fail("map: unexpected argument '%.64s'; a topology goes after --from", argv[at]);
+    return at && !argv[at] ? 0 : -1;
 }
 
-static int print_mapping(const struct mapping *mapping, bool json)
+static int print_mapping(const struct mapping *mapping, unsigned json)
 {
     if (json)
         map_print_json(mapping);
@@ -59,12 +41,12 @@ int main(int argc, char **argv)
     struct wishes wishes = { .file = NULL };
     static struct mapping mapping;
     int status = STATUS_USAGE;
-    bool json = false;
+    unsigned json = 0;
 
     /* `rollcall map` starts it as "map"; any other name is its own */
     if (argc > 1 && strcmp(argv[0], "map") != 0 && strcmp(argv[1], "pins") == 0) {
         status = map_answer_pins(argc > 2 ? argv[2] : NULL);
-    } else if (read_arguments(argc, argv, &wishes, &json) == 0) {
+    } else if (read_arguments(argv, &wishes, &json) == 0) {
         paint_choose();
         if (map_make(&wishes, &mapping) == 0)
             status = print_mapping(&mapping, json);

@@ -612,7 +612,7 @@ is_unreadable()
     fails_with 2 'cannot read none.py: No such file' "$rollcall" doctor none.py
     fails_with 2 'cannot read .: Is a directory' "$rollcall" doctor .
     fails_with 2 '--script needs a value' "$rollcall" doctor --script
-    fails_with 2 "unknown option '--scirpt'" "$rollcall" doctor --scrip=x=y --scirpt
+    fails_with 2 "unknown option '--scirpt'" "$rollcall" doctor --script=x=y --scirpt
 }
 
 @test "what a script is called, and says, is printed without terminal escapes" {

@@ -119,17 +119,10 @@ assert lines(plain) == lines([sys.argv[1], "exec", "--"] + plain), lines(plain)
 PYTHON
 }
 
-@test "exec: options of srun or mpirun behind it -> the line to type" {
-    local words
-    for words in '-- -N2 --ntasks-per-node=4 python train.py' '-N2 --ntasks-per-node=4 python train.py'; do
-        # shellcheck disable=SC2086 # several words
-        fails_with 2 'exec: -N2 is an option of srun or mpirun; put it before rollcall: srun -K -N2 --ntasks-per-node=4 rollcall exec -- python train.py' \
-            "$rollcall" exec $words
-    done
-    fails_with 2 'put it before rollcall: srun -K -N 2 -n 8 rollcall exec -- python' "$rollcall" exec -N 2 -n 8 python
-    fails_with 2 'put it before rollcall: mpirun -np 4 rollcall exec --ddp=watch -- python' \
-        "$rollcall" exec --ddp=watch -- -np 4 python
-    fails_with 2 'srun -K --gres=gpu:1 rollcall exec -- COMMAND' "$rollcall" exec -- --gres=gpu:1
+@test "exec: options of srun or mpirun behind it -> where they go" {
+    fails_with 2 'exec: -N2 is an option of srun or mpirun; put it before rollcall, as in srun -K -N2 rollcall exec -- CMD' \
+        "$rollcall" exec -N2 --ntasks-per-node=4 python train.py
+    fails_with 2 'exec: -np is an option of srun or mpirun' "$rollcall" exec --ddp=watch -- -np 4 python
     fails_with 2 "unknown option '--dpp=worker'" "$rollcall" exec --dpp=worker true
 }
 

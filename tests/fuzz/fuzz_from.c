@@ -7,7 +7,6 @@
 
 #include "fuzz.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -46,10 +45,9 @@ static struct rc_str run_show(bool why, char *file, bool json, int *status)
         argv[argc++] = as;
     if (why)
         argv[argc++] = more;
-    optind = 0;
     stdout = open_memstream(&bytes, &text.n);
     CHECK(stdout != NULL);
-    *status = cli_show.run(argc, argv);
+    *status = cli_show.run(argv);
     fclose(stdout);
     stdout = kept;
     text.p = bytes;
