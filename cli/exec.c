@@ -85,7 +85,7 @@ static void cli_bind_task(struct rc_context *context, struct rc_result *result)
 enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 };
 
 struct arguments {
-    unsigned debug; /* 1: notes too, 2: each variable as well */
+    unsigned debug;
     const char *ddp;
     char **command;
 };
@@ -108,20 +108,6 @@ static void print_messages(const struct rc_result *result, uint32_t debug, bool 
     for (unsigned i = 0; i < result->messages.count; i++)
         if (debug > 0 || is_said(result->messages.list[i].id, first, speaks))
             console_say(result->messages.list[i].id, result->messages.list[i].text);
-}
-
-/* -v twice, ROLLCALL_DEBUG=2: one line a variable. */
-static void print_plan(const struct rc_plan *plan)
-{
-    for (unsigned i = 0; i < plan->count; i++) {
-        const struct rc_plan_entry *entry = &plan->entry[i];
-        struct rc_str value = rc_str(entry->value ? entry->value : "");
-
-        if (entry->action == RC_SET)
-            console_remark("%s=%pQ (%s)", entry->name.p, &value, entry->source);
-        else
-            console_remark("%s is %s (%s)", entry->name.p, entry->action == RC_KEEP ? "kept" : "unset", entry->reason);
-    }
 }
 
 /* Changes the environment. 0, or -1 with errno. Calls unsetenv first, because it
@@ -199,9 +185,10 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
     }
     print_messages(result, a->debug, speaks);
     if (a->debug > 0)
-        console_remark("mode %s: %s", rc_mode_name(result->mode), result->mode_reason);
-    if (a->debug > 1)
-        print_plan(&result->plan);
+        fprintf(stderr, "rollcall: mode %s: %s\n", rc_mode_name(result->mode), result->mode_reason);
+    if (a->debug > 0 && result->master.addr)
+        fprintf(stderr, "rollcall: master address %s (%s), port %u (%s)\n", result->master.addr,
+                result->master.addr_source, (unsigned)result->master.port, result->master.port_source);
     return 0;
 }
 
@@ -241,12 +228,10 @@ static bool is_launchers(const char *word)
 /* Return 0, or a status to exit with after one line on standard error. */
 static int read_arguments(char **argv, struct arguments *a)
 {
-    unsigned twice = 0;
     const struct console_option options[] = {
         { "--ddp", .value = &a->ddp, .may_be_empty = true },
         { "--verbose", .count = &a->debug },
         { "-v", .count = &a->debug },
-        { "-vv", .count = &twice },
         { NULL },
     };
     const char *debug = getenv(RC_DEBUG);
@@ -264,7 +249,6 @@ static int read_arguments(char **argv, struct arguments *a)
     at = console_options("exec", argv, 1, options);
     if (!at)
         return STATUS_USAGE;
-    a->debug += 2 * twice;
     if (a->ddp && cli_read_options(&said, a->ddp, NULL, &ignored) < 0) {
         console_say(said.messages.list[0].id, said.messages.list[0].text);
         return STATUS_USAGE;
@@ -296,11 +280,11 @@ const struct subcommand cli_exec = {
             "CMD is rank 0 of 1 (RC311).\n"
             "\n"
             "      --ddp[=MODE][,KEY=VALUE]...\n",
-    .more = "  -v, --verbose     print what was found; twice: each variable as well\n"
+    .more = "  -v, --verbose     print what was found\n"
             "  -h, --help        this help\n"
             "\n"
             "ROLLCALL=MODE,KEY=VALUE,... has the same effect; --ddp takes precedence.\n"
-            "ROLLCALL=off switches everything off. ROLLCALL_DEBUG=1 is -v, 2 is -vv.\n"
+            "ROLLCALL=off switches everything off. ROLLCALL_DEBUG=1 is -v.\n"
             "\n"
             "Exit status: CMD's; 1 the facts contradict each other (CMD was not run), 2\n"
             "wrong usage, 126 CMD cannot be executed, 127 CMD was not found.\n"

@@ -327,14 +327,3 @@ void console_say(enum rc_message_id id, const char *text)
 
     fputs(rc_message_line(&arena, rc_message_entry(id)->level, id, text), stderr);
 }
-
-void console_remark(const char *format, ...)
-{
-    char line[1024];
-    struct rc_arena arena = { .base = line, .size = sizeof(line) };
-    va_list args;
-
-    va_start(args, format);
-    fprintf(stderr, "rollcall: %s\n", rc_format_list(&arena, format, args));
-    va_end(args);
-}

@@ -24,9 +24,6 @@ int console_finish(int status);
 /* Prints a message on standard error in one write, so that lines of many tasks do not mix. */
 void console_say(enum rc_message_id id, const char *text);
 
-/* Prints "rollcall: TEXT" so, for --verbose; the format is rc_format's. */
-void console_remark(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 /* An option, "--json" or "-v". A table of options ends with a row without a name. */
 struct console_option {
     const char *name;

@@ -193,9 +193,9 @@ in_job()
 @test "a step that begins at the job's first node, and leaves one out: the nodes meet over PMIx" {
     for where in '-w n1,n3' '-w n1,n2'; do
         # shellcheck disable=SC2086
-        in_job $where rollcall exec -vv -- sh -c 'echo "port $RANK $MASTER_PORT"'
+        in_job $where rollcall exec -v -- sh -c 'echo "port $RANK $MASTER_PORT"'
         one_port 2
-        said 'MASTER_PORT=.*held by rank 0'
+        said 'port [0-9]+ \(held by rank 0'
         in_job $where python -c 'import rollcall; print(rollcall.allgather("x", b"y", timeout=60))'
         [ "$(grep -c "^\[b'y', b'y'\]" "$out")" = 2 ] || explain "not gathered"
     done
