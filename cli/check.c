@@ -125,27 +125,25 @@ static int print_text(const struct roster *roster)
     return print_exclude(roster, "\n");
 }
 
-enum form { FORM_TEXT, FORM_JSON, FORM_EXCLUDE };
+struct form {
+    unsigned json;
+    unsigned exclude;
+};
 
-static int print_form(const struct roster *roster, enum form form)
+static int print_form(const struct roster *roster, struct form form)
 {
-    switch (form) {
-    case FORM_JSON:
-        return cli_roster_print_json(roster);
-    case FORM_EXCLUDE:
+    if (form.exclude)
         return print_exclude(roster, "");
-    case FORM_TEXT:
-        break;
-    }
+    if (form.json)
+        return cli_roster_print_json(roster);
     paint_choose();
     return print_text(roster);
 }
 
 /* The server's address and token are in the environment of the step's tasks alone, so another step of the job asks.
  * Returns only where it cannot. */
-static int ask_in_job(const char *word, enum form form)
+static int ask_in_job(const char *word, struct form form)
 {
-    static const char *const options[] = { NULL, "--json", "--exclude" };
     char jobid[32];
     const char *self = program_invocation_name;
     const char *argv[12] = { "srun", "--overlap", "-N1", "-n1", "--input=none", jobid, self, "check" };
@@ -160,14 +158,14 @@ static int ask_in_job(const char *word, enum form form)
     snprintf(jobid, sizeof(jobid), "--jobid=%.*s", (int)job.n, job.p);
     if (step.p)
         argv[n++] = step.p - 1;
-    argv[n++] = options[form];
+    argv[n++] = form.exclude ? "--exclude" : form.json ? "--json" : NULL;
     /* so that srun's own errors are not "something is wrong", nor the question a step of --ddp */
     if (setenv("SLURM_EXIT_ERROR", "2", 1) == 0 && setenv("ROLLCALL", "off", 1) == 0)
         execvp(argv[0], (char **)(void *)argv);
     return console_fail("check: srun cannot be started: %s", strerror(errno));
 }
 
-static int check_step(const char *step, enum form form)
+static int check_step(const char *step, struct form form)
 {
     static struct stepserver server;
     struct roster roster = { .count = 0 };
@@ -177,7 +175,7 @@ static int check_step(const char *step, enum form form)
     if (cli_stepserver_find(&server) == 0 && cli_roster_ask(&roster, &server) == 0) {
         status = cli_stepserver_is_first_to_ask(&server) ? print_form(&roster, form) : STATUS_RESOLVED;
         /* a script that asks for nodes to leave out goes on when there are some */
-        if (status == STATUS_RESOLVED && form != FORM_EXCLUDE && roster.findings.count > 0)
+        if (status == STATUS_RESOLVED && !form.exclude && roster.findings.count > 0)
             status = STATUS_CONTRADICTION;
     }
     cli_roster_free(&roster);
@@ -188,16 +186,14 @@ static int check_step(const char *step, enum form form)
 static int run_check(char **argv)
 {
     const char *job = NULL;
-    unsigned json = 0;
-    unsigned exclude = 0;
+    struct form form = { .json = 0 };
     const struct console_option options[] = {
-        { "--json", .count = &json },
-        { "--exclude", .count = &exclude },
+        { "--json", .count = &form.json },
+        { "--exclude", .count = &form.exclude },
         { "--jobid", .value = &job }, /* as of srun */
         { NULL },
     };
     int at = console_options("check", argv, 1, options);
-    enum form form;
 
     while (at && argv[at]) {
         if (job)
@@ -207,7 +203,6 @@ static int run_check(char **argv)
     }
     if (!at)
         return STATUS_USAGE;
-    form = exclude ? FORM_EXCLUDE : json ? FORM_JSON : FORM_TEXT;
     return job && *job != '.' ? ask_in_job(job, form) : check_step(job, form);
 }
 
