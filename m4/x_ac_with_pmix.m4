@@ -6,8 +6,8 @@
 #
 # DESCRIPTION
 #   Looks for PMIx, whose headers rollcall-pmix is compiled with; libpmix is
-#   opened at run time, by that program alone. Sets the conditional BUILD_PMIX
-#   and PMIX_CPPFLAGS.
+#   opened at run time, only by that program. Sets the conditional BUILD_PMIX
+#   and PMIX_CPPFLAGS, and DL_LIBS, which dlopen is in.
 
 AC_DEFUN([X_AC_WITH_PMIX], [
   X_AC_FIND_LIBRARY([pmix], [pmix], [pmix.h], [PMIx_Init], [pmix])
@@ -17,8 +17,8 @@ AC_DEFUN([X_AC_WITH_PMIX], [
   dnl in libc itself from glibc 2.34 on, and in musl
   x_saved_LIBS=$LIBS
   AC_SEARCH_LIBS([dlopen], [dl])
-  AS_CASE([$ac_cv_search_dlopen], [-l*], [PMIX_DL_LIBS=$ac_cv_search_dlopen], [PMIX_DL_LIBS=])
+  AS_CASE([$ac_cv_search_dlopen], [-l*], [DL_LIBS=$ac_cv_search_dlopen], [DL_LIBS=])
   LIBS=$x_saved_LIBS
-  AC_SUBST([PMIX_DL_LIBS])
+  AC_SUBST([DL_LIBS])
   AM_CONDITIONAL([BUILD_PMIX], [test "$have_pmix" = yes])
 ])

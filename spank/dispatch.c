@@ -10,8 +10,8 @@
  */
 #include "config.h"
 
+#include <dlfcn.h>
 #include <limits.h>
-#include <link.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,33 +37,24 @@ __attribute__((
  * the check in its stack compares pointers (plugin_in_list). One file has one set of variables, however often it is
  * loaded; a copy of it in another place has its own. The first line counts, and the others do nothing. */
 
-struct twins {
-    const char *own;
-    const char *before; /* another rollcall.so that was loaded before this one; NULL: none */
-};
+static Dl_info own;
+static Dl_info first; /* the rollcall.so that this process has loaded first */
 
-/* In the order in which they were loaded, up to this one. */
-static int find_twin(struct dl_phdr_info *file, size_t size, void *more)
+/* Slurm loads the plugins in the order of their lines. glibc compares a name without a slash with the DT_SONAME of each
+ * loaded file, in the order of loading. */
+static void find_first(void)
 {
-    const uintptr_t here = (uintptr_t)of_file - file->dlpi_addr;
-    const char *name = strrchr(file->dlpi_name, '/');
-    struct twins *twins = more;
+    void *file = dlopen("rollcall.so", RTLD_LAZY | RTLD_NOLOAD);
 
-    (void)size;
-    for (unsigned i = 0; i < file->dlpi_phnum; i++) {
-        if (file->dlpi_phdr[i].p_type == PT_LOAD && here - file->dlpi_phdr[i].p_vaddr < file->dlpi_phdr[i].p_memsz) {
-            twins->own = file->dlpi_name;
-            return 1;
-        }
-    }
-    if (name && strcmp(name, "/rollcall.so") == 0)
-        twins->before = file->dlpi_name;
-    return 0;
+    dladdr(of_file, &own);
+    if (!file || !dladdr(dlsym(file, "plugin_name"), &first))
+        first = own;
+    if (file)
+        dlclose(file);
 }
 
 static bool is_copy;
 static bool is_twice; /* until that has been printed */
-static struct twins twins;
 
 /* Whether a callback belongs to a line that does nothing; `called`: the callback's own. */
 static bool is_another(bool *called)
@@ -91,7 +82,7 @@ static void say_twice(void)
         return;
     slurm_error("rollcall: warning %s: plugstack.conf, or what it includes, names rollcall.so twice: %s and %s; the "
                 "second line does nothing; remove one of them",
-                rc_message_entry(RC209)->id, twins.before ? twins.before : twins.own, twins.own);
+                rc_message_entry(RC209)->id, first.dli_fname, own.dli_fname);
 }
 
 /* srun, sbatch or salloc. */
@@ -110,8 +101,8 @@ int slurm_spank_init(spank_t spank, int argc, char *argv[])
         return 0;
     if (is_command())
         rc_spank_submit_begin(spank_context() == S_CTX_ALLOCATOR);
-    dl_iterate_phdr(find_twin, &twins);
-    is_copy = twins.before != NULL;
+    find_first();
+    is_copy = first.dli_fbase != own.dli_fbase;
     is_twice = is_another(&called);
     if (!is_twice)
         rc_spank_register(spank);
