@@ -4,7 +4,6 @@
 #include "launcher/hosts.h"
 #include "resolve/command.h"
 #include "resolve/options.h"
-#include "resolve/pins.h"
 #include "resolve/resolve.h"
 
 /* Worker, launcher, torchrun's child, or none: which variables are right. */
@@ -367,19 +366,4 @@ void rc_identity_list_rejected(struct rc_result *result)
     }
     for (unsigned i = 0; i < result->plan.count; i++)
         reject_replaced(result, &result->plan.entry[i]);
-}
-
-/* torchrun's own argument goes before the variables; Lightning has its number in the script. */
-uint32_t rc_pinning_workers(const struct rc_context *context, const struct rc_result *result)
-{
-    uint32_t gpus = result->facts.gpus.value;
-    uint32_t workers;
-
-    if (result->command.given.nproc.p && rc_parse_u32(result->command.given.nproc, RC_MAX_TASKS, &workers))
-        return workers;
-    if (context->options.nproc)
-        return context->options.nproc;
-    if (rc_parse_u32(rc_env_get(&result->env, "PET_NPROC_PER_NODE"), RC_MAX_TASKS, &workers))
-        return workers;
-    return gpus != RC_UNKNOWN ? gpus : 0;
 }

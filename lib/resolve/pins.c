@@ -94,6 +94,21 @@ bool rc_pins_at(const struct rc_pins *pins, uint32_t local_rank, struct rc_pin *
     return false;
 }
 
+/* torchrun's own argument goes before the variables; Lightning has its number in the script. */
+uint32_t rc_pinning_workers(const struct rc_context *context, const struct rc_result *result)
+{
+    uint32_t gpus = result->facts.gpus.value;
+    uint32_t workers;
+
+    if (result->command.given.nproc.p && rc_parse_u32(result->command.given.nproc, RC_MAX_TASKS, &workers))
+        return workers;
+    if (context->options.nproc)
+        return context->options.nproc;
+    if (rc_parse_u32(rc_env_get(&result->env, "PET_NPROC_PER_NODE"), RC_MAX_TASKS, &workers))
+        return workers;
+    return gpus != RC_UNKNOWN ? gpus : 0;
+}
+
 static const char placement[] = "the placement of the node's tasks"; /* the source that explain names */
 
 /* Without OMP_NUM_THREADS a library starts a thread for each core of the machine, and

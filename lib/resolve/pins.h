@@ -59,6 +59,5 @@ bool rc_pins_at(const struct rc_pins *pins, uint32_t local_rank, struct rc_pin *
 void rc_pins_excuse(const struct rc_options *options, const char *broken, bool are_workers, const char *why,
                     struct rc_messages *messages);
 
-/* Returns how many workers this task's command is going to start here, each of which needs
- * a pin; 0 where nobody says. */
+/* Return how many workers this task's command is going to start here. Each needs a pin. 0: unknown. */
 uint32_t rc_pinning_workers(const struct rc_context *context, const struct rc_result *result);

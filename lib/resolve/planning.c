@@ -250,12 +250,6 @@ static void repair_launchers(struct rc_result *result)
         repair_variables(result, rc_launcher_at(i));
 }
 
-/* Lightning leaves Slurm alone in a job of that name (slurm.py, all versions). */
-bool rc_is_interactive(struct rc_str job_name)
-{
-    return rc_str_is(job_name, "bash") || rc_str_is(job_name, "interactive");
-}
-
 /* A job name that launcher mode hid is given back to workers further inside. One
  * that makes Lightning count ranks from LOCAL_RANK is replaced, where that is 0. */
 static void plan_job_name(struct rc_result *result)

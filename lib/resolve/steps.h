@@ -104,8 +104,11 @@ void rc_planning_say_changed(struct rc_result *result);
 /* Plans what the stamp says that the task was told, with RC501 for what it replaces. */
 void rc_planning_restore(struct rc_result *result);
 
-/* Whether a job of that name is one where Lightning leaves Slurm alone, and starts its workers itself. */
-bool rc_is_interactive(struct rc_str job_name);
+/* Return whether Lightning ignores Slurm in a job of that name and starts its workers itself (slurm.py). */
+static inline bool rc_is_interactive(struct rc_str job_name)
+{
+    return rc_str_which(job_name, "bash|interactive");
+}
 
 /* Return whether it is RANK, LOCAL_RANK or the like. */
 bool rc_planning_is_number(struct rc_str name);
