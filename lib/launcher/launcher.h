@@ -100,13 +100,12 @@ struct rc_reader {
     bool master_left_over; /* MASTER_ADDR was told to the tasks of another launch */
     struct rc_messages *messages;
     struct rc_arena *arena;
-    uint64_t *node_set;    /* RC_NODE_SET_BITS bits of scratch */
-    uint64_t *host_filter; /* RC_HOSTFILE_BITS bits of scratch (hosts.h) */
+    uint64_t *scratch; /* RC_SCRATCH_BITS bits: a set of nodes, or the filter of a list of hosts (hosts.h) */
     const char *why;
 };
 
-/* As many nodes as Slurm can have (MAX_SLURM_NODES, slurm.h). */
-enum { RC_NODE_SET_BITS = 65536 };
+/* RC_NODE_SET_BITS: as many nodes as Slurm can have (MAX_SLURM_NODES, slurm.h). */
+enum { RC_NODE_SET_BITS = 65536, RC_SCRATCH_BITS = 2 * RC_NODE_SET_BITS };
 
 /* Whether this of the node is known; looks for it the first time. path is that of
  * RC_LEARN_HOST_FILE, a variable's value; a family may ask for one file only. */

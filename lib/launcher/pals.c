@@ -129,7 +129,7 @@ static enum apinfo_answer apinfo_fill(struct rc_reader *reader, struct rc_facts 
         return APINFO_WRONG;
     }
     own = rc_apinfo_task(&info, field[RC_RANK].value);
-    largest = find_place(&info, own->node, reader->node_set, &place);
+    largest = find_place(&info, own->node, reader->scratch, &place);
     if (!agrees_with_file(reader, &field[RC_WORLD_SIZE], info.tasks.count) ||
         !agrees_with_file(reader, &field[RC_NODE_RANK], own->node) ||
         !agrees_with_file(reader, &field[RC_LOCAL_RANK], own->local_rank) ||

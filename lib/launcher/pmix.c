@@ -98,7 +98,7 @@ enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts
     text = rc_pmixjob_line(answer, "tasks");
     if (!rc_tasklist_parse(text, &tasks) || tasks.tasks != told[RC_WORLD_SIZE] || tasks.nodes > RC_NODE_SET_BITS)
         return tell_missing_line(reader, "tasks", cure);
-    if (!rc_taskmap_read(rc_pmixjob_line(answer, "map"), tasks.tasks, tasks.nodes, told[RC_NODE_RANK], reader->node_set,
+    if (!rc_taskmap_read(rc_pmixjob_line(answer, "map"), tasks.tasks, tasks.nodes, told[RC_NODE_RANK], reader->scratch,
                          &place) ||
         place.node_rank != told[RC_NODE_RANK] || place.tasks != rc_tasklist_at(&tasks, place.node_rank, &before))
         return tell_missing_line(reader, "map", cure);

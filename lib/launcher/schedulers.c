@@ -41,13 +41,15 @@ enum rc_claim rc_lsf_recognise(struct rc_reader *reader, struct rc_facts *facts)
     return RC_CLAIM_TASK;
 }
 
+_Static_assert((int)RC_HOSTFILE_BITS <= (int)RC_SCRATCH_BITS, "the filter is in the scratch");
+
 static bool read_slots(struct rc_reader *reader, const struct rc_facts *facts, struct rc_hostfile *slots)
 {
     struct rc_str text = rc_env_get(reader->env, "LSB_MCPU_HOSTS");
 
     if (!text.n)
         return rc_missing(reader, "LSF_PM_TASKID", "LSB_MCPU_HOSTS");
-    if (!rc_hostfile_read(text, RC_HOSTFILE_PAIRS, reader->host_filter, slots) || slots->repeats)
+    if (!rc_hostfile_read(text, RC_HOSTFILE_PAIRS, reader->scratch, slots) || slots->repeats)
         return rc_say(reader->messages, RC105,
                       "LSB_MCPU_HOSTS is %pQ, not a list with each host once, such as n1 2 n2 1; nothing is set; "
                       "unset it if it was exported by hand",
@@ -172,7 +174,7 @@ bool rc_pbs_read(struct rc_reader *reader, struct rc_facts *facts)
     struct rc_hostfile file;
 
     if (!path.n || !rc_seen(reader->here, RC_LEARN_HOST_FILE, path) || reader->here->host_file_is_cut ||
-        !rc_hostfile_read(reader->here->host_file, RC_HOSTFILE_LINES, reader->host_filter, &file))
+        !rc_hostfile_read(reader->here->host_file, RC_HOSTFILE_LINES, reader->scratch, &file))
         return rc_say(reader->messages, RC116,
                       "this task of PBS does not see PBS_NODEFILE, which is on the first node only; nothing is set; "
                       "copy it: cp $PBS_NODEFILE nodes; pbsdsh env PBS_NODEFILE=$PWD/nodes rollcall exec -- COMMAND");

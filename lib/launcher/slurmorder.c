@@ -122,7 +122,7 @@ static bool read_map(const struct search *s, struct rc_str map, struct rc_taskma
 {
     return map.p && number_of(s, RC_NNODES) <= RC_NODE_SET_BITS &&
            rc_taskmap_read(map, number_of(s, RC_WORLD_SIZE), number_of(s, RC_NNODES), s->node->index,
-                           s->reader->node_set, place) &&
+                           s->reader->scratch, place) &&
            fits(s, place);
 }
 

@@ -198,8 +198,7 @@ struct rc_reader rc_reader_of(const struct rc_context *context, struct rc_result
         .starts_alone = context->options.mode == RC_MODE_ALONE,
         .messages = &result->messages,
         .arena = &result->arena,
-        .node_set = result->node_set,
-        .host_filter = result->host_filter,
+        .scratch = result->scratch,
     };
 }
 

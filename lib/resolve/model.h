@@ -329,8 +329,7 @@ struct rc_result {
     struct rc_arena arena; /* has room for several plans: what one has written stays when the next is made */
     struct rc_env env;
     char text[65536];
-    uint64_t node_set[RC_NODE_SET_BITS / 64];
-    uint64_t host_filter[RC_HOSTFILE_BITS / 64];
+    uint64_t scratch[RC_SCRATCH_BITS / 64];
 };
 
 enum { RC_NIC_VARIABLES = 5 };

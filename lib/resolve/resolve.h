@@ -13,7 +13,7 @@
 
 #include "resolve/model.h"
 
-/* Resolves into *result (some 80 KiB: static or heap storage, not a small
+/* Resolves into *result (some 90 KiB: static or heap storage, not a small
  * stack). Always leaves *result complete; returns result->status. */
 enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *result);
 

@@ -119,7 +119,7 @@ static const char *list_others(const struct node *node, struct rc_arena *arena)
 
 const char *rc_ifnames_check(const struct rc_ifnames *names, struct rc_arena *arena)
 {
-    static struct rc_interface list[RC_INTERFACES_MAX];
+    struct rc_interface list[RC_INTERFACES_MAX];
     struct node node = { .list = list };
     char host[RC_NODE_NAME_SIZE];
     char text[1024];
