@@ -92,7 +92,7 @@ static void decide_mode(spank_t spank, const char *const *env)
         memcpy(block.entry + block.count, env, (n + 1) * sizeof(*env));
         context.env = block.entry;
         /* the tasks report errors, because they see the whole environment */
-        if (rc_resolve(&context, &result) == RC_RESOLVED && result.launcher) {
+        if (rc_resolve_certain(&context, &result) == RC_RESOLVED && result.launcher) {
             step.mode = result.mode;
             rc_format(&reason, "%s", result.mode_reason);
         }

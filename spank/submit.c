@@ -32,7 +32,7 @@ void rc_spank_submit_begin(bool submits)
     const char *pmix = getenv("PMIX_VERSION");
     const char *store = getenv(RC_PMIX_GDS);
 
-    if (rc_resolve(&context, result) != RC_RESOLVED)
+    if (rc_resolve_certain(&context, result) != RC_RESOLVED)
         return;
     rc_submission_plan(result);
     apply(&result->plan);

@@ -152,7 +152,8 @@ static enum rc_status resolve(struct rc_context *context, struct rc_result *resu
     node.libraries_relative = ROLLCALL_PRELOAD_FROM_PLUGIN;
     node.find_gpu_files = rc_device_files_find;
     node.needs_asan = rc_program_needs_asan;
-    return rc_here_resolve(context, &node, result);
+    rc_here_begin(context, &node);
+    return rc_resolve_certain(context, result);
 }
 
 void rc_spank_batch_begin(spank_t spank)

@@ -83,11 +83,16 @@ static bool look(struct rc_here *here, enum rc_learn what, struct rc_str path)
     return true;
 }
 
-enum rc_status rc_here_resolve(struct rc_context *context, struct rc_here_storage *storage, struct rc_result *result)
+void rc_here_begin(struct rc_context *context, struct rc_here_storage *storage)
 {
     storage->here = (struct rc_here){ .look = look };
     storage->pid = context->pid;
     storage->argv = context->argv;
     context->here = &storage->here;
+}
+
+enum rc_status rc_here_resolve(struct rc_context *context, struct rc_here_storage *storage, struct rc_result *result)
+{
+    rc_here_begin(context, storage);
     return rc_resolve(context, result);
 }

@@ -35,6 +35,9 @@ struct rc_here_storage {
     char reverse[RC_HERE_PATH];
 };
 
-/* rc_resolve for a process of this node, context->pid. context->here is *storage's, and looks at the node for each
- * thing that the core asks for, also in rc_resolve_again. Thread safety: as safe as its arguments. */
+/* Set context->here for a process of this node, context->pid: it is *storage's, and looks at the node for each thing
+ * that the core asks for, also in rc_resolve_again. Thread safety: as safe as its arguments. */
+void rc_here_begin(struct rc_context *context, struct rc_here_storage *storage);
+
+/* rc_resolve after rc_here_begin. */
 enum rc_status rc_here_resolve(struct rc_context *context, struct rc_here_storage *storage, struct rc_result *result);

@@ -289,7 +289,13 @@ enum {
  * families: what a single one is like is in its struct rc_launcher. */
 const struct rc_launcher *rc_launcher_at(unsigned index);
 enum rc_claim rc_launcher_recognise(unsigned index, struct rc_reader *reader, struct rc_facts *facts);
-bool rc_launcher_read(unsigned index, struct rc_reader *reader, struct rc_facts *facts);
+
+/* Read the facts of a task that the family has recognised. */
+typedef bool rc_facts_reader(unsigned index, struct rc_reader *reader, struct rc_facts *facts);
+rc_facts_reader rc_facts_read;
+
+/* The same if reader->slurm_certain: the plugin does not link the other families' part. */
+rc_facts_reader rc_facts_read_certain;
 
 /* True where the block holds any marker: nearly all processes are outside of every launcher. */
 bool rc_launcher_marked(const char *const *block);

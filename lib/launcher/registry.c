@@ -7,9 +7,8 @@
 static const struct {
     const struct rc_launcher *launcher;
     enum rc_claim (*recognise)(struct rc_reader *reader, struct rc_facts *facts);
-    bool (*read)(struct rc_reader *reader, struct rc_facts *facts);
 } families[] = {
-#define ROLLCALL_LAUNCHER(name) { &rc_launcher_##name, rc_##name##_recognise, rc_##name##_read },
+#define ROLLCALL_LAUNCHER(name) { &rc_launcher_##name, rc_##name##_recognise },
 #include "launcher/registry.def"
 #undef ROLLCALL_LAUNCHER
 };
@@ -24,9 +23,15 @@ enum rc_claim rc_launcher_recognise(unsigned index, struct rc_reader *reader, st
     return families[index].recognise(reader, facts);
 }
 
-bool rc_launcher_read(unsigned index, struct rc_reader *reader, struct rc_facts *facts)
+bool rc_facts_read(unsigned index, struct rc_reader *reader, struct rc_facts *facts)
 {
-    return families[index].read(reader, facts);
+    static bool (*const read[])(struct rc_reader * reader, struct rc_facts * facts) = {
+#define ROLLCALL_LAUNCHER(name) rc_##name##_read,
+#include "launcher/registry.def"
+#undef ROLLCALL_LAUNCHER
+    };
+
+    return read[index](reader, facts);
 }
 
 #undef ROLLCALL_MARKER

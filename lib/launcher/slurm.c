@@ -301,6 +301,11 @@ uint32_t rc_slurm_promise(const struct rc_env *env)
                : 0;
 }
 
+bool rc_facts_read_certain(unsigned index, struct rc_reader *reader, struct rc_facts *facts)
+{
+    return index == RC_LAUNCHER_INDEX_alone ? rc_alone_read(reader, facts) : rc_slurm_read(reader, facts);
+}
+
 /* Repaired are those that Lightning, fairseq, JAX and others read by themselves. mpirun in a batch script leaves its
  * daemons' values there, and Lightning 1.9 to 2.1 then stop ("ntasks-per-node=1 does not match"; measured). */
 const struct rc_launcher rc_launcher_slurm = {

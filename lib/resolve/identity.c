@@ -213,12 +213,12 @@ void rc_identity_take(struct rc_result *result)
     result->identity = identity;
 }
 
-bool rc_identity_read(const struct rc_context *context, struct rc_result *result)
+bool rc_identity_read(const struct rc_context *context, struct rc_result *result, rc_facts_reader *read)
 {
     struct rc_reader reader = rc_reader_of(context, result);
 
     reader.master_left_over = result->outer_master != NULL;
-    if (!rc_launcher_read(result->launcher_index, &reader, &result->facts)) {
+    if (!read(result->launcher_index, &reader, &result->facts)) {
         /* half of the facts are none */
         rc_facts_init(&result->facts);
         return false;

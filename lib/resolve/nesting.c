@@ -217,6 +217,9 @@ static const struct candidate *choose_candidate(struct rc_reader *reader, struct
 
         if (c->claim == RC_CLAIM_INNERMOST)
             return c;
+        /* slurmstepd starts this task: all other launchers are further outside, whatever they claim */
+        if (reader->slurm_certain && !rc_launcher_at(c->index)->proves)
+            continue;
         if (weight_of(c) > (best ? weight_of(best) : 0))
             best = c;
         rivals += may_be_inside(c);

@@ -263,7 +263,7 @@ static void keep_stamped(const struct rc_context *context, struct rc_result *res
 }
 
 /* Who is this process? True where it is a task whose variables are to be planned. */
-static bool recognise_task(const struct rc_context *context, struct rc_result *result)
+static bool recognise_task(const struct rc_context *context, struct rc_result *result, rc_facts_reader *read)
 {
     enum rc_mode stamped;
     enum rc_claim claim;
@@ -293,7 +293,7 @@ static bool recognise_task(const struct rc_context *context, struct rc_result *r
         keep_stamped(context, result, claim);
         return false;
     }
-    if (!rc_identity_read(context, result))
+    if (!rc_identity_read(context, result, read))
         return refuse_task(context, result);
     read_command(context, result);
     result->command.is_part = rc_agents_are_part(result);
@@ -402,9 +402,9 @@ enum rc_status rc_resolve_again(const struct rc_context *context, struct rc_resu
     return result->status;
 }
 
-enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *result)
+static enum rc_status resolve(const struct rc_context *context, struct rc_result *result, rc_facts_reader *read)
 {
-    if (!recognise_task(context, result))
+    if (!recognise_task(context, result, read))
         return result->status;
     result->recognised = (struct rc_recognised){
         .mode = result->mode,
@@ -413,4 +413,14 @@ enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *re
         .planned = result->messages.count,
     };
     return rc_resolve_again(context, result);
+}
+
+enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *result)
+{
+    return resolve(context, result, rc_facts_read);
+}
+
+enum rc_status rc_resolve_certain(const struct rc_context *context, struct rc_result *result)
+{
+    return resolve(context, result, rc_facts_read_certain);
 }

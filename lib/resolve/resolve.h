@@ -17,6 +17,9 @@
  * stack). Always leaves *result complete; returns result->status. */
 enum rc_status rc_resolve(const struct rc_context *context, struct rc_result *result);
 
+/* The same for the plugin: context->slurm_certain, or mode off. */
+enum rc_status rc_resolve_certain(const struct rc_context *context, struct rc_result *result);
+
 /* The second half once more, from master to plan, for a task that rc_resolve has recognised: its mode was worker or
  * launcher. What context has got since counts: context->told, options, here. Messages of the first plan are gone;
  * warnings and notes that were said since stay, errors do not. result->env is as it is: index it again where the

@@ -26,7 +26,7 @@ void rc_identity_take(struct rc_result *result);
 
 /* Of a task that was recognised: fills in the other facts and the identity and
  * checks the invariants: rank < size, local rank < local size, node rank < nodes. */
-bool rc_identity_read(const struct rc_context *context, struct rc_result *result);
+bool rc_identity_read(const struct rc_context *context, struct rc_result *result, rc_facts_reader *read);
 
 /* Decides result->mode and mode_reason for a task (claim RC_CLAIM_TASK). */
 bool rc_mode_decide(const struct rc_context *context, struct rc_result *result);

@@ -166,3 +166,19 @@ UNIT_TEST(keeps_command, "a command that was read is not read again")
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
     assert_true(rc_str_is(result.command.script, "train.py"));
 }
+
+/* A task prolog may unset SLURM_PROCID in a step that a task of mpirun has started. */
+UNIT_TEST(stays_with_slurm, "plugin: SLURM_PROCID is missing beside Open MPI's variables -> RC102")
+{
+    static struct rc_result result;
+    const char *task[20];
+    struct rc_context context = { .env = task, .slurm_certain = true };
+
+    unit_words("SLURM_JOB_ID=42 SLURM_STEP_ID=0 SLURM_LOCALID=1 SLURM_NODEID=1 SLURM_STEP_NUM_TASKS=4 "
+               "SLURM_STEP_NUM_NODES=2 SLURM_STEP_TASKS_PER_NODE=2(x2) SLURM_STEP_NODELIST=n[1-2] "
+               "OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=1 "
+               "OMPI_COMM_WORLD_LOCAL_SIZE=2 PMIX_NAMESPACE=77 PMIX_RANK=3",
+               task, UNIT_COUNT(task));
+    assert_int_equal(rc_resolve_certain(&context, &result), RC_CONTRADICTION);
+    assert_int_equal(rc_messages_error(&result.messages)->id, RC102);
+}
