@@ -56,12 +56,15 @@ static void find_first(void)
 static bool is_copy;
 static bool is_twice; /* until that has been printed */
 
-/* Whether a callback belongs to a line that does nothing; `called`: the callback's own. */
-static bool is_another(bool *called)
-{
-    bool another = is_copy || *called;
+enum callback { INIT = 1, INIT_POST_OPT = 2, LOCAL_USER_INIT = 4, USER_INIT = 8, TASK_INIT = 16 };
 
-    *called = true;
+/* Return whether this call belongs to a line that does nothing. */
+static bool is_another(enum callback callback)
+{
+    static unsigned called;
+    bool another = is_copy || (called & callback);
+
+    called |= callback;
     return another;
 }
 
@@ -94,8 +97,6 @@ static bool is_command(void)
 /* Runs as root in slurmd and slurmstepd, so there it only registers the option. */
 int slurm_spank_init(spank_t spank, int argc, char *argv[])
 {
-    static bool called;
-
     (void)argc, (void)argv;
     if (!is_command() && spank_context() != S_CTX_REMOTE)
         return 0;
@@ -103,7 +104,7 @@ int slurm_spank_init(spank_t spank, int argc, char *argv[])
         rc_spank_submit_begin(spank_context() == S_CTX_ALLOCATOR);
     find_first();
     is_copy = first.dli_fbase != own.dli_fbase;
-    is_twice = is_another(&called);
+    is_twice = is_another(INIT);
     if (!is_twice)
         rc_spank_register(spank);
     return 0;
@@ -112,10 +113,8 @@ int slurm_spank_init(spank_t spank, int argc, char *argv[])
 /* What cannot be done is refused here, before a job is submitted or a step is made. */
 int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
 {
-    static bool called;
-
     (void)spank;
-    if (is_another(&called)) {
+    if (is_another(INIT_POST_OPT)) {
         say_twice();
         return 0;
     }
@@ -128,9 +127,7 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
 
 int slurm_spank_local_user_init(spank_t spank, int argc, char *argv[])
 {
-    static bool called;
-
-    if (is_another(&called))
+    if (is_another(LOCAL_USER_INIT))
         return 0;
     rc_spank_read_arguments(argc, argv);
     rc_spank_srun_begin(spank);
@@ -139,9 +136,7 @@ int slurm_spank_local_user_init(spank_t spank, int argc, char *argv[])
 
 int slurm_spank_user_init(spank_t spank, int argc, char *argv[])
 {
-    static bool called;
-
-    if (is_another(&called))
+    if (is_another(USER_INIT))
         return 0;
     rc_spank_read_arguments(argc, argv);
     rc_spank_step_prepare(spank);
@@ -150,9 +145,7 @@ int slurm_spank_user_init(spank_t spank, int argc, char *argv[])
 
 int slurm_spank_task_init(spank_t spank, int argc, char *argv[])
 {
-    static bool called;
-
-    if (is_another(&called))
+    if (is_another(TASK_INIT))
         return 0;
     rc_spank_read_arguments(argc, argv);
     rc_spank_batch_begin(spank);
