@@ -148,13 +148,6 @@ const struct cli_field cli_fields[RC_FIELD_COUNT] = {
     [RC_NNODES] = { "nodes", "nnodes" },
 };
 
-const char *cli_report_field_source(const struct rc_result *result, enum rc_field field)
-{
-    const char *source = rc_identity_source(result, field);
-
-    return source && result->identity.field[field] != RC_UNKNOWN ? source : "";
-}
-
 enum { INDENT = 4, LABEL = 8, DETAIL = INDENT + LABEL };
 
 void cli_report_detail(FILE *out, const char *label, const char *text)

@@ -57,9 +57,6 @@ struct cli_field {
 
 extern const struct cli_field cli_fields[RC_FIELD_COUNT];
 
-/* The variable that a number comes from; "" where the number is not known or not meant. */
-const char *cli_report_field_source(const struct rc_result *result, enum rc_field field);
-
 enum paint cli_report_level_paint(enum rc_level level);
 
 /* "    from    SLURM_PROCID": one fact about the line above it; nothing without a text. */

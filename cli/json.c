@@ -68,9 +68,9 @@ static void write_sources(struct json *json, const struct rc_result *result)
 {
     json_open_object(json, "sources");
     for (enum rc_field field = 0; field < RC_FIELD_COUNT; field++) {
-        const char *source = cli_report_field_source(result, field);
+        const char *source = rc_identity_source(result, field);
 
-        if (*source)
+        if (source)
             json_text(json, cli_fields[field].key, source);
     }
     for (unsigned i = 0; i < result->plan.count; i++)

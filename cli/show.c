@@ -107,7 +107,7 @@ static int print_identity(FILE *out, const struct rc_result *result)
             snprintf(number, sizeof(number), "%u", value);
         table_text(&table, PAINT_STRONG, cli_fields[field].name);
         table_text(&table, PAINT_NONE, number);
-        table_text(&table, PAINT_FAINT, value == RC_UNKNOWN ? unknown : cli_report_field_source(result, field));
+        table_text(&table, PAINT_FAINT, value == RC_UNKNOWN ? unknown : rc_identity_source(result, field));
     }
     return table_print_titled(out, "identity", &table);
 }

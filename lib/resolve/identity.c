@@ -298,8 +298,11 @@ bool rc_identity_follow_network(const struct rc_context *context, struct rc_resu
 const char *rc_identity_source(const struct rc_result *result, enum rc_field field)
 {
     const struct rc_number *said = &result->facts.field[field];
+    uint32_t value = result->identity.field[field];
 
-    return result->identity.field[field] == said->value ? said->source : result->facts.node_order_rank.source;
+    if (value == RC_UNKNOWN)
+        return NULL;
+    return value == said->value ? said->source : result->facts.node_order_rank.source;
 }
 
 /* If several launchers set a variable, use the first. */

@@ -30,7 +30,7 @@ enum rc_status rc_resolve_again(const struct rc_context *context, struct rc_resu
  * not believed that looks as if there were. facts stay as they were read. The message is the caller's. */
 void rc_result_refuse(struct rc_result *result, const char *reason);
 
-/* The variables that a known number of the identity comes from. */
+/* Return the variables that a number of the identity comes from; NULL if it is unknown. */
 const char *rc_identity_source(const struct rc_result *result, enum rc_field field);
 
 /* Whether the task sees other GPUs than its neighbours. */
