@@ -152,14 +152,6 @@ void rc_lookup_warn(const struct rc_master *master, const struct rc_lookup *look
                node, (uint32_t)master->port, master->addr, master->addr_source, &lookup->unreached, node);
 }
 
-static void tell_text(struct rc_str text, char *to, size_t size)
-{
-    struct rc_arena arena = { .base = to, .size = size };
-
-    to[0] = '\0';
-    rc_copy(&arena, text);
-}
-
 bool rc_lookup_apply(struct rc_context *context, struct rc_result *result, const struct rc_lookup *lookup)
 {
     struct rc_told *told = &context->told;
@@ -172,8 +164,8 @@ bool rc_lookup_apply(struct rc_context *context, struct rc_result *result, const
     }
     if (lookup->state == RC_LOOKUP_SAME || (!lookup->addr.n && !lookup->interface.n))
         return true;
-    tell_text(lookup->addr, told->addr, sizeof(told->addr));
-    tell_text(lookup->interface, told->interface, sizeof(told->interface));
+    told->addr = lookup->addr.n ? rc_copy(&result->arena, lookup->addr) : NULL;
+    told->interface = lookup->interface.n ? rc_copy(&result->arena, lookup->interface) : NULL;
     if (lookup->addr.n && !result->master.wish) {
         rc_say(&result->messages, RC414, "%s does not resolve, but all tasks are on this node: MASTER_ADDR is %s",
                result->master.addr, told->addr);

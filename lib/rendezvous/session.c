@@ -365,7 +365,7 @@ bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *
     context->told.port = outcome->how == RC_MET ? outcome->port : 0;
     context->told.own = outcome->own[0] ? outcome->own : NULL;
     if (outcome->addr[0]) {
-        copy_text(rc_str(outcome->addr), context->told.addr, sizeof(context->told.addr));
+        context->told.addr = outcome->addr;
         context->told.addr_source = "an address of rank 0's node, to which its name does not lead everywhere";
     }
     context->told.unordered = outcome->unordered[0] ? outcome->unordered : NULL;

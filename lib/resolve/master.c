@@ -303,7 +303,7 @@ bool rc_master_find(const struct rc_context *context, struct rc_result *result)
         return false;
     }
     master->name = master->addr;
-    if (*context->told.addr) {
+    if (context->told.addr) {
         master->addr = rc_format(&result->arena, "%s", context->told.addr);
         master->addr_source = context->told.addr_source ? context->told.addr_source : master->addr_source;
         master->addr_given = RC_GIVEN_BY_LAUNCH;

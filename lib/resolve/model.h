@@ -216,17 +216,17 @@ struct rc_gpus {
 /* What comes late: when the nodes have met, the address was looked up, or the machine was asked for cores. The whole
  * plan is written once more with it (rc_resolve_again). Zero is "not told" for each field. */
 struct rc_told {
-    uint16_t port;                     /* the master port that the nodes have agreed on */
-    struct rc_ordered order;           /* the order that they have agreed on; no host: none */
-    const char *unordered;             /* why they have none, though it was asked for; NULL: they have not met */
-    const char *own;                   /* addresses of RANK 0's node, as it has told the others */
-    char addr[RC_NETADDR_TEXT];        /* what the look-up has found for MASTER_ADDR; empty: not told */
-    const char *addr_source;           /* NULL: what MASTER_ADDR was made from */
-    char interface[RC_INTERFACE_SIZE]; /* of this node, towards that address; likewise */
-    const struct rc_pins *pins;        /* where the tasks of this node go (pins.h) */
-    uint32_t pin;                      /* which of them is this task's, in worker mode; RC_UNKNOWN: none */
-    bool cards_only;                   /* pins are there for nic=auto alone: nobody is bound */
-    struct rc_str pins_library;        /* where a launcher's workers find who binds them (pins.h); absent: nowhere */
+    uint16_t port;              /* the master port that the nodes have agreed on */
+    struct rc_ordered order;    /* the order that they have agreed on; no host: none */
+    const char *unordered;      /* why they have none, though it was asked for; NULL: they have not met */
+    const char *own;            /* addresses of RANK 0's node, as it has told the others */
+    const char *addr;           /* what the look-up has found for MASTER_ADDR */
+    const char *addr_source;    /* NULL: what MASTER_ADDR was made from */
+    const char *interface;      /* of this node, towards that address */
+    const struct rc_pins *pins; /* where the tasks of this node go (pins.h) */
+    uint32_t pin;               /* which of them is this task's, in worker mode; RC_UNKNOWN: none */
+    bool cards_only;            /* pins are there for nic=auto alone: nobody is bound */
+    struct rc_str pins_library; /* where a launcher's workers find who binds them (pins.h); absent: nowhere */
 };
 
 /* All that the core needs to know and may not find out by itself. Zero is "not known" for each field. Everything is

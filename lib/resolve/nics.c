@@ -128,7 +128,7 @@ void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result
                "nic=auto was asked for, but this node shows no network card that could be named; nothing is set "
                "for it; leave it out, or see rollcall map%s",
                rc_options_origin(&context->options, RC_KEY_nic));
-    if (!pins && !*interface && !rc_env_get(&result->env, RC_OWN).p)
+    if (!pins && !interface && !rc_env_get(&result->env, RC_OWN).p)
         return;
     if (pins && (!rc_plan_has_room(result, 8 * (pins->fabric.n + pins->network.n)) ||
                  (is_worker && !rc_pins_at(pins, context->told.pin, &pin))))
@@ -139,7 +139,7 @@ void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result
 
         if (pins && (i < NCCL_SOCKETS || !with_address))
             value = rc_nicnames_value(i, pins, is_worker ? &pin : NULL, &result->arena);
-        if (!value && i >= NCCL_SOCKETS && *interface) {
+        if (!value && i >= NCCL_SOCKETS && interface) {
             value = rc_format(&result->arena, "%s%s", i == NCCL_SOCKETS ? "=" : "", interface);
             source = result->master.addr_source;
         }

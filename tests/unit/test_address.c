@@ -137,8 +137,8 @@ static struct rc_result result;
 /* What a look-up has found. */
 static void tell(const char *addr, const char *interface)
 {
-    snprintf(context.told.addr, sizeof(context.told.addr), "%s", addr);
-    snprintf(context.told.interface, sizeof(context.told.interface), "%s", interface ? interface : "");
+    context.told.addr = addr;
+    context.told.interface = interface;
     assert_int_equal(rc_resolve_again(&context, &result), RC_RESOLVED);
 }
 

@@ -171,8 +171,8 @@ UNIT_ROWS(plans_variables, "cards plan", plans)
 
 static void tell_address(const char *interface)
 {
-    snprintf(context.told.addr, sizeof(context.told.addr), "10.0.0.1");
-    snprintf(context.told.interface, sizeof(context.told.interface), "%s", interface ? interface : "");
+    context.told.addr = "10.0.0.1";
+    context.told.interface = interface;
     rc_resolve_again(&context, &result);
 }
 

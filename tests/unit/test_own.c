@@ -61,8 +61,11 @@ static void set_up(struct rc_str options, const char **env, const char *interfac
     assert_true(rc_pins_read(RC_STR(pins), &read));
     assert_true(rc_options_parse(options, "--ddp", &context.options, &messages));
     context.options = rc_options_combine(&context.options, NULL, NULL);
-    context.told = (struct rc_told){ .pins = &read, .pins_library = RC_STR("/r/librollcall-pins.so") };
-    snprintf(context.told.interface, sizeof(context.told.interface), "%s", interface);
+    context.told = (struct rc_told){
+        .interface = *interface ? interface : NULL,
+        .pins = &read,
+        .pins_library = RC_STR("/r/librollcall-pins.so"),
+    };
     assert_int_equal(rc_resolve(&context, &result), RC_RESOLVED);
     assert_true(result.plan.count > 0);
     rc_plan_own(&result);
