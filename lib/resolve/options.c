@@ -330,21 +330,6 @@ struct rc_options rc_options_combine(const struct rc_options *command_line, cons
     return all;
 }
 
-uint32_t rc_options_deadline(const struct rc_options *options)
-{
-    return options->deadline ? options->deadline : RC_DEADLINE_DEFAULT;
-}
-
-enum rc_check rc_options_check(const struct rc_options *options)
-{
-    return options->check != RC_CHECK_UNSET ? options->check : RC_CHECK_STOP;
-}
-
-enum rc_check rc_options_same(const struct rc_options *options)
-{
-    return options->same != RC_CHECK_UNSET ? options->same : RC_CHECK_WARN;
-}
-
 /* addr= */
 
 /* The kernel's rule for an interface's name (dev_valid_name): shorter than IFNAMSIZ, without '/', ':' and blanks. */

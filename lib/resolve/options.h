@@ -67,10 +67,22 @@ static inline bool rc_options_is_by_site(const struct rc_options *options, enum 
 /* Return the end of a message about a key that no user has typed: "; plugstack.conf sets addr="; else "". */
 const char *rc_options_origin(const struct rc_options *options, enum rc_key key);
 
-/* Return the value in effect, or its default: 10 seconds, check=stop, same=warn. */
-uint32_t rc_options_deadline(const struct rc_options *options);
-enum rc_check rc_options_check(const struct rc_options *options);
-enum rc_check rc_options_same(const struct rc_options *options);
+/* Return the value in effect, or its default. */
+
+static inline uint32_t rc_options_deadline(const struct rc_options *options)
+{
+    return options->deadline ? options->deadline : RC_DEADLINE_DEFAULT;
+}
+
+static inline enum rc_check rc_options_check(const struct rc_options *options)
+{
+    return options->check ? options->check : RC_CHECK_STOP;
+}
+
+static inline enum rc_check rc_options_same(const struct rc_options *options)
+{
+    return options->same ? options->same : RC_CHECK_WARN;
+}
 
 /* addr=: by which address of RANK 0's node the others reach it.
  *
