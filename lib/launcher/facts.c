@@ -75,15 +75,15 @@ bool rc_read_needed(struct rc_reader *reader, const char *what, const char *name
 bool rc_read_fields(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts,
                     const char *marker, unsigned needed)
 {
-    for (const struct rc_variable *v = launcher->variables; v->name.n; v++) {
+    for (const struct rc_variable *v = launcher->variables; v->length; v++) {
         struct rc_number *field = &facts->field[v->field];
 
-        if (field->value == RC_UNKNOWN && !rc_read_number(reader, v->name.p, field))
+        if (field->value == RC_UNKNOWN && !rc_read_number(reader, v->text, field))
             return false;
     }
-    for (const struct rc_variable *v = launcher->variables; v->name.n; v++)
+    for (const struct rc_variable *v = launcher->variables; v->length; v++)
         if (needed >> v->field & 1 && facts->field[v->field].value == RC_UNKNOWN)
-            return rc_missing(reader, marker, v->name.p);
+            return rc_missing(reader, marker, v->text);
     return true;
 }
 

@@ -74,13 +74,11 @@ static bool names_slice(struct rc_str value)
 
 bool rc_gpus_are_slices(const struct rc_env *env)
 {
-    static const struct rc_str names[] = {
-        RC_NAME("SLURM_GPUS"),          RC_NAME("SLURM_GPUS_PER_NODE"),   RC_NAME("SLURM_GPUS_PER_TASK"),
-        RC_NAME("SLURM_TRES_PER_TASK"), RC_NAME("SLURM_GPUS_PER_SOCKET"), RC_NAME("SLURM_STEP_GRES"),
-    };
+    struct rc_str names = RC_STR("SLURM_GPUS|SLURM_GPUS_PER_NODE|SLURM_GPUS_PER_TASK|SLURM_TRES_PER_TASK|"
+                                 "SLURM_GPUS_PER_SOCKET|SLURM_STEP_GRES");
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (names_slice(rc_env_find(env, names[i])))
+    while (names.p)
+        if (names_slice(rc_env_find(env, rc_str_split(names, '|', &names))))
             return true;
     return false;
 }

@@ -114,8 +114,7 @@ static bool is_deep(const struct rc_env *env, const struct proxy *proxy)
  * proxy (a daemon that the task left behind) may still have the stamp. */
 static void name_launch(struct rc_reader *reader, struct rc_facts *facts)
 {
-    static const struct rc_str jobs[] = { RC_NAME("SLURM_JOB_ID"), RC_NAME("PBS_JOBID"), RC_NAME("LSB_JOBID"),
-                                          RC_NAME("JOB_ID") };
+    struct rc_str jobs = RC_STR("SLURM_JOB_ID|PBS_JOBID|LSB_JOBID|JOB_ID");
     struct proxy proxy;
     struct rc_str run = RC_ABSENT;
 
@@ -128,8 +127,8 @@ static void name_launch(struct rc_reader *reader, struct rc_facts *facts)
     } else if (rc_launcher_has_scope(&rc_launcher_mpich, reader->stamp.scope)) {
         rc_str_split(reader->stamp.scope, ':', &run);
     }
-    for (size_t i = 0; !run.n && i < sizeof(jobs) / sizeof(*jobs); i++)
-        run = rc_env_find(reader->env, jobs[i]);
+    while (!run.n && jobs.p)
+        run = rc_env_find(reader->env, rc_str_split(jobs, '|', &jobs));
     rc_facts_name(reader, facts, rc_launcher_mpich.id, run);
 }
 
@@ -371,18 +370,18 @@ static bool read_step(struct rc_reader *reader, struct rc_facts *facts)
 /* The list that mpiexec took its hosts from. The user's own file must be on each node. */
 static bool find_listed(struct rc_reader *reader, const struct proxy *proxy, struct rc_facts *facts)
 {
-    static const struct rc_str names[] = { RC_NAME("HYDRA_HOST_FILE"), RC_NAME("I_MPI_HYDRA_HOST_FILE") };
+    static const char names[][22] = { "HYDRA_HOST_FILE", "I_MPI_HYDRA_HOST_FILE" };
 
     if (rc_str_is(proxy->rmk, "slurm") && rc_layout_take_job_hosts(reader->env, facts))
         return true;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        struct rc_str path = rc_env_find(reader->env, names[i]);
+        struct rc_str path = rc_env_find(reader->env, rc_str(names[i]));
 
         if (!path.n)
             continue;
         if (rc_seen(reader->here, RC_LEARN_HOST_FILE, path)) {
             facts->master_host = rc_hostfile_first(reader->here->host_file, RC_HOSTFILE_LINES);
-            facts->master_source = rc_format(reader->arena, "first host of %s, checked by rank 0", names[i].p);
+            facts->master_source = rc_format(reader->arena, "first host of %s, checked by rank 0", names[i]);
         }
         return true;
     }

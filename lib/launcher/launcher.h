@@ -115,15 +115,22 @@ enum { RC_VARIABLES_MAX = 12, RC_PROCESSES_SIZE = 96 };
 
 /* One variable of a family and the field it speaks of. One without a name ends the list. */
 struct rc_variable {
-    struct rc_str name; /* ends with a NUL */
-    uint8_t field;      /* enum rc_field */
-    bool repair;        /* frameworks read it themselves: where it contradicts the identity, rewrite it */
+    char text[29];  /* the name */
+    uint8_t length; /* of the name */
+    uint8_t field;  /* enum rc_field */
+    bool repair;    /* frameworks read it themselves: where it contradicts the identity, rewrite it */
 };
 
 /* clang-format off */
-#define RC_VARIABLE(name, field) { RC_NAME(name), field, false }
-#define RC_REPAIRED(name, field) { RC_NAME(name), field, true }
+#define RC_VARIABLE(name, field) { name, sizeof(name) - 1, field, false }
+#define RC_REPAIRED(name, field) { name, sizeof(name) - 1, field, true }
 /* clang-format on */
+
+/* The name; ends with a NUL. */
+static inline struct rc_str rc_variable_name(const struct rc_variable *variable)
+{
+    return (struct rc_str){ variable->text, variable->length };
+}
 
 /* Whether srun's server, where there is one, is for a launcher's tasks. */
 enum rc_srun_server {

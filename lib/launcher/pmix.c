@@ -70,7 +70,7 @@ enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts
     static const struct {
         char line[12];
         enum rc_field field;
-        const char *what;
+        char what[12];
     } numbers[] = { { "rank", RC_RANK, "rank" },
                     { "size", RC_WORLD_SIZE, "size" },
                     { "local_rank", RC_LOCAL_RANK, "local rank" },

@@ -4,34 +4,45 @@
 
 #define ROLLCALL_MARKER(name, variable)
 
-static const struct {
-    const struct rc_launcher *launcher;
-    enum rc_claim (*recognise)(struct rc_reader *reader, struct rc_facts *facts);
-} families[] = {
-#define ROLLCALL_LAUNCHER(name) { &rc_launcher_##name, rc_##name##_recognise },
-#include "launcher/registry.def"
-#undef ROLLCALL_LAUNCHER
-};
+/* Switches and no table of pointers, which the loader would adjust in every process with the preload library. */
 
 const struct rc_launcher *rc_launcher_at(unsigned index)
 {
-    return families[index].launcher;
+    switch (index) {
+#define ROLLCALL_LAUNCHER(name)    \
+    case RC_LAUNCHER_INDEX_##name: \
+        return &rc_launcher_##name;
+#include "launcher/registry.def"
+#undef ROLLCALL_LAUNCHER
+    default:
+        return NULL;
+    }
 }
 
 enum rc_claim rc_launcher_recognise(unsigned index, struct rc_reader *reader, struct rc_facts *facts)
 {
-    return families[index].recognise(reader, facts);
+    switch (index) {
+#define ROLLCALL_LAUNCHER(name)    \
+    case RC_LAUNCHER_INDEX_##name: \
+        return rc_##name##_recognise(reader, facts);
+#include "launcher/registry.def"
+#undef ROLLCALL_LAUNCHER
+    default:
+        return RC_CLAIM_ABSENT;
+    }
 }
 
 bool rc_facts_read(unsigned index, struct rc_reader *reader, struct rc_facts *facts)
 {
-    static bool (*const read[])(struct rc_reader * reader, struct rc_facts * facts) = {
-#define ROLLCALL_LAUNCHER(name) rc_##name##_read,
+    switch (index) {
+#define ROLLCALL_LAUNCHER(name)    \
+    case RC_LAUNCHER_INDEX_##name: \
+        return rc_##name##_read(reader, facts);
 #include "launcher/registry.def"
 #undef ROLLCALL_LAUNCHER
-    };
-
-    return read[index](reader, facts);
+    default:
+        return false;
+    }
 }
 
 #undef ROLLCALL_MARKER

@@ -6,60 +6,59 @@
  * scontrol and sbatch require it. This file has the rest. */
 #include "resolve/steps.h"
 
-static const struct {
-    struct rc_str name;
-    bool begins;       /* all variables whose names begin so */
-    const char *value; /* of one that is there; NULL: it goes */
-    const char *reason;
-} hidden[] = {
-    { RC_NAME("SLURM_STEP_ID"), false, NULL, "Open MPI and rollcall take the process for a task of srun" },
-    { RC_NAME("SLURM_STEPID"), false, NULL, "the same by its older name" },
-    { RC_NAME("SLURM_GTIDS"), false, NULL, "the ranks of the step's tasks on this node" },
-    /* TensorFlow, cluster_resolver/slurm_cluster_resolver.py */
-    { RC_NAME("SLURM_STEP_NUM_NODES"), false, "1", "JAX and TensorFlow count the step's nodes" },
-    { RC_NAME("SLURM_STEP_TASKS_PER_NODE"), false, "1", "TensorFlow counts the step's tasks" },
-    { RC_NAME(RC_SERVER), false, NULL, "the step's other tasks meet there" },
-    { RC_NAME(RC_TASK_HOSTS), false, NULL, "the hosts of the step's tasks" },
-    /* DeepSpeed, launcher/launch.py */
-    { RC_NAME("CROSS_RANK"), false, NULL, "the number of the node for DeepSpeed" },
-    { RC_NAME("CROSS_SIZE"), false, NULL, "the number of nodes for DeepSpeed" },
-    { RC_NAME("LOCAL_SIZE"), false, NULL, "the node's tasks for DeepSpeed" },
-    /* MPI_Init, which Lightning calls if mpi4py is there (MPIEnvironment.detect): without these it is a job of one.
-     * Open MPI 4 keeps its own in OMPI_MCA_ names, which users set as well. */
-    { RC_NAME("PMIX_"), true, NULL, "MPI_Init joins the launch" },
-    { RC_NAME("PMI_"), true, NULL, "MPI_Init joins the launch; Accelerate reads PMI_SIZE" },
-    { RC_NAME("PRTE_LAUNCHED"), false, NULL, "JAX reads PRTE_LAUNCHED" },
-    { RC_NAME("OMPI_COMM_WORLD_"), true, NULL, "Accelerate, DeepSpeed and JAX read them" },
-    { RC_NAME("OMPI_MCA_ess"), true, NULL, "MPI_Init joins the launch" },
-    { RC_NAME("OMPI_MCA_orte_"), true, NULL, "JAX and MPI_Init take the process for a task of mpirun" },
-    { RC_NAME("MV2_COMM_WORLD_"), true, NULL, "Accelerate reads them" },
-    { RC_NAME("JSM_NAMESPACE_"), true, NULL, "Lightning takes the process for a task of jsrun" },
-};
-
-static void hide(struct rc_result *result, unsigned row)
+/* Of a variable that is there: another value, or NULL to remove it. */
+static void hide(struct rc_result *result, struct rc_str name, const char *value, const char *reason)
 {
-    struct rc_str name = hidden[row].name;
-    struct rc_str now = rc_env_find(&result->env, name);
-
-    if (!now.p)
+    if (!rc_env_find(&result->env, name).p)
         return;
-    if (hidden[row].value)
-        rc_plan_set(result, name, hidden[row].value, "--ddp=alone", hidden[row].reason);
+    if (value)
+        rc_plan_set(result, name, value, "--ddp=alone", reason);
     else
-        rc_plan_unset(result, name, hidden[row].reason);
+        rc_plan_unset(result, name, reason);
 }
 
-static void hide_all(struct rc_result *result, unsigned row)
+/* All variables whose names begin so. */
+static void hide_all(struct rc_result *result, const char *begin, const char *reason)
 {
     for (uint32_t i = 0; i < result->env.count; i++) {
         struct rc_str value;
         struct rc_str name = rc_str_split(rc_str(result->env.block[i]), '=', &value);
 
-        if (value.p && rc_str_starts(name, hidden[row].name.p)) {
+        if (value.p && rc_str_starts(name, begin)) {
             name.p = rc_copy(&result->arena, name); /* ends with a NUL */
-            rc_plan_unset(result, name, hidden[row].reason);
+            rc_plan_unset(result, name, reason);
         }
     }
+}
+
+static void hide_step(struct rc_result *result)
+{
+    hide(result, RC_STR("SLURM_STEP_ID"), NULL, "Open MPI and rollcall take the process for a task of srun");
+    hide(result, RC_STR("SLURM_STEPID"), NULL, "the same by its older name");
+    hide(result, RC_STR("SLURM_GTIDS"), NULL, "the ranks of the step's tasks on this node");
+    /* TensorFlow, cluster_resolver/slurm_cluster_resolver.py */
+    hide(result, RC_STR("SLURM_STEP_NUM_NODES"), "1", "JAX and TensorFlow count the step's nodes");
+    hide(result, RC_STR("SLURM_STEP_TASKS_PER_NODE"), "1", "TensorFlow counts the step's tasks");
+    hide(result, RC_STR(RC_SERVER), NULL, "the step's other tasks meet there");
+    hide(result, RC_STR(RC_TASK_HOSTS), NULL, "the hosts of the step's tasks");
+}
+
+static void hide_launch(struct rc_result *result)
+{
+    /* DeepSpeed, launcher/launch.py */
+    hide(result, RC_STR("CROSS_RANK"), NULL, "the number of the node for DeepSpeed");
+    hide(result, RC_STR("CROSS_SIZE"), NULL, "the number of nodes for DeepSpeed");
+    hide(result, RC_STR("LOCAL_SIZE"), NULL, "the node's tasks for DeepSpeed");
+    /* MPI_Init, which Lightning calls if mpi4py is there (MPIEnvironment.detect): without these it is a job of one.
+     * Open MPI 4 keeps its own in OMPI_MCA_ names, which users set as well. */
+    hide_all(result, "PMIX_", "MPI_Init joins the launch");
+    hide_all(result, "PMI_", "MPI_Init joins the launch; Accelerate reads PMI_SIZE");
+    hide(result, RC_STR("PRTE_LAUNCHED"), NULL, "JAX reads PRTE_LAUNCHED");
+    hide_all(result, "OMPI_COMM_WORLD_", "Accelerate, DeepSpeed and JAX read them");
+    hide_all(result, "OMPI_MCA_ess", "MPI_Init joins the launch");
+    hide_all(result, "OMPI_MCA_orte_", "JAX and MPI_Init take the process for a task of mpirun");
+    hide_all(result, "MV2_COMM_WORLD_", "Accelerate reads them");
+    hide_all(result, "JSM_NAMESPACE_", "Lightning takes the process for a task of jsrun");
 }
 
 /* The variables by which rollcall itself knows tasks of other launchers. */
@@ -70,8 +69,8 @@ static void hide_numbers(struct rc_result *result)
 
         if (!launcher->processes[0] || launcher->slurm_environment || launcher->authoritative)
             continue;
-        for (const struct rc_variable *v = launcher->variables; v->name.n; v++)
-            rc_plan_unset(result, v->name, "the number of a task of the launch");
+        for (const struct rc_variable *v = launcher->variables; v->length; v++)
+            rc_plan_unset(result, rc_variable_name(v), "the number of a task of the launch");
     }
 }
 
@@ -89,10 +88,7 @@ static void set_node(struct rc_result *result)
 void rc_alone_plan(struct rc_result *result)
 {
     hide_numbers(result);
-    for (unsigned i = 0; i < sizeof(hidden) / sizeof(*hidden); i++)
-        if (hidden[i].begins)
-            hide_all(result, i);
-        else
-            hide(result, i);
+    hide_step(result);
+    hide_launch(result);
     set_node(result);
 }

@@ -16,10 +16,9 @@ enum kind {
     KIND_POOL,
 };
 
-enum { UP_TO_DASHES = UINT8_MAX };
+enum { UP_TO_DASHES = UINT8_MAX, NAME_SIZE = 36 };
 
-static const struct program {
-    const char *names;
+struct program {
     enum kind kind;
     uint8_t operands;
     const char *verb;
@@ -29,26 +28,44 @@ static const struct program {
     const char *passes;
     const char *told;
     const char *cure;
-} programs[] = {
-#define NONE         .values = NULL
-#define VERB(word)   .verb = (word)
-#define VALUES(list) .values = (list)
-#define FLAGS(list)  .flags = (list)
-#define CLEARS(list) .clears = (list)
-#define TOLD(words)  .told = (words)
-#define CURE(words)  .cure = (words)
-#define PASSES(list) .passes = (list)
-#define ROLLCALL_PROGRAM(list, which, words, ...) \
-    { .names = (list), .kind = KIND_##which, .operands = (words), __VA_ARGS__ },
-#include "resolve/programs.def"
 };
 
-static const struct program *find_program(struct rc_str name)
+static bool is_among(struct rc_str name, const char names[][NAME_SIZE], size_t count)
 {
-    for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++)
-        if (rc_str_which(name, programs[i].names))
-            return &programs[i];
-    return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (names[i][0] == name.p[0] && rc_str_is(name, names[i]))
+            return true;
+    return false;
+}
+
+/* The table is code: the loader would adjust each pointer of a table in every process with the preload library. */
+static bool find_program(struct rc_str name, struct program *found)
+{
+    *found = (struct program){ .operands = 0 };
+    if (!name.n)
+        return false;
+#define NAMES(...)   __VA_ARGS__
+#define NONE         found->values = NULL
+#define VERB(word)   found->verb = (word)
+#define VALUES(list) found->values = (list)
+#define FLAGS(list)  found->flags = (list)
+#define CLEARS(list) found->clears = (list)
+#define TOLD(words)  found->told = (words)
+#define CURE(words)  found->cure = (words)
+#define PASSES(list) found->passes = (list)
+#define ROLLCALL_PROGRAM(list, which, words, ...)                    \
+    {                                                                \
+        static const char names[][NAME_SIZE] = { list };             \
+                                                                     \
+        if (is_among(name, names, sizeof(names) / sizeof(*names))) { \
+            found->kind = KIND_##which;                              \
+            found->operands = (words);                               \
+            __VA_ARGS__;                                             \
+            return true;                                             \
+        }                                                            \
+    }
+#include "resolve/programs.def"
+    return false;
 }
 
 /* Returns the name of the program at a path: also of "$VENV"/bin/torchrun, of hatch's ENVIRONMENT:torchrun and, in a
@@ -125,7 +142,7 @@ static const char *pass_operands(struct rc_words *words, const struct program *p
 static struct rc_str *option_value(struct rc_str name, struct rc_command_options *given)
 {
     static const struct {
-        const char *names;
+        char names[72];
         size_t at;
     } options[] = {
         { "--nnodes|--num_machines", offsetof(struct rc_command_options, nnodes) },
@@ -205,11 +222,11 @@ static void read_launcher(struct rc_words *words, struct rc_command *command, co
 
 struct reading {
     struct rc_command *command;
-    unsigned shells;               /* whose texts are being read, each in the one before */
-    struct rc_str daemon;          /* one that was found, or a starter; absent: none */
-    const struct program *program; /* that one */
-    bool is_guess;                 /* it is in the text of a shell */
-    bool python;                   /* it runs a script of Python's, too */
+    unsigned shells;        /* whose texts are being read, each in the one before */
+    struct rc_str daemon;   /* one that was found, or a starter; absent: none */
+    struct program program; /* that one */
+    bool is_guess;          /* it is in the text of a shell */
+    bool python;            /* it runs a script of Python's, too */
 };
 
 static void find_daemon(struct reading *reading, struct rc_words *words, const struct program *program,
@@ -218,24 +235,24 @@ static void find_daemon(struct reading *reading, struct rc_words *words, const s
     if ((program->kind == KIND_REMOTE && reading->shells) || !has_verb(words, program))
         return;
     reading->daemon = name;
-    reading->program = program;
+    reading->program = *program;
     reading->is_guess = reading->shells > 0;
 }
 
 /* A script that an interpreter was given: pip writes launchers and daemons as such. Returns whether it is one. */
 static bool read_script(struct reading *reading, struct rc_words *words, struct rc_str name)
 {
-    const struct program *program = find_program(name);
+    struct program program;
 
-    if (program && program->kind == KIND_LAUNCHER)
-        read_launcher(words, reading->command, program, name);
-    else if (program && program->kind >= KIND_DAEMON)
-        find_daemon(reading, words, program, name);
-    else if (program && program->kind == KIND_TASK)
-        reading->command->script = name;
-    else
+    if (!find_program(name, &program))
         return false;
-    return true;
+    if (program.kind == KIND_LAUNCHER)
+        read_launcher(words, reading->command, &program, name);
+    else if (program.kind >= KIND_DAEMON)
+        find_daemon(reading, words, &program, name);
+    else if (program.kind == KIND_TASK)
+        reading->command->script = name;
+    return program.kind >= KIND_LAUNCHER;
 }
 
 /* Which letter of -um takes a value, and what of the word is that value; 0 for none. */
@@ -302,26 +319,27 @@ static void read_shell(struct reading *reading, struct rc_words *words, const st
 /* Returns whether the next word begins a command, too. */
 static bool read_program(struct reading *reading, struct rc_words *words, struct rc_str name)
 {
-    const struct program *program = find_program(name);
+    struct program program;
+    bool is_known = find_program(name, &program);
 
-    if (!program ? rc_str_starts(name, "python") || rc_str_starts(name, "pypy") : program->kind == KIND_PYTHON) {
+    if (!is_known ? rc_str_starts(name, "python") || rc_str_starts(name, "pypy") : program.kind == KIND_PYTHON) {
         read_python(reading, words);
-    } else if (!program) {
+    } else if (!is_known) {
         return false;
-    } else if (program->kind == KIND_WRAPPER || program->kind == KIND_CONTAINER) {
+    } else if (program.kind == KIND_WRAPPER || program.kind == KIND_CONTAINER) {
         struct rc_command *command = reading->command;
-        const char *lacking = pass_operands(words, program, command);
+        const char *lacking = pass_operands(words, &program, command);
 
         /* which of the containers in a shell's text has the program is not known */
         if (!command->cleared_by.p && !reading->shells)
             command->passing = lacking;
         if ((command->clearing.p || command->passing) && !command->cleared_by.p)
             command->cleared_by = name;
-        if (program->kind == KIND_CONTAINER)
+        if (program.kind == KIND_CONTAINER)
             command->container = name;
         return true;
-    } else if (program->kind == KIND_SHELL) {
-        read_shell(reading, words, program);
+    } else if (program.kind == KIND_SHELL) {
+        read_shell(reading, words, &program);
     } else {
         read_script(reading, words, name);
     }
@@ -362,12 +380,12 @@ void rc_command_read(const char *const *argv, struct rc_command *command)
     read_words(&reading, &(struct rc_words){ .argv = argv, .left = RC_WORDS_MAX });
     /* a script that runs srun or mpirun is no worker itself, unless it runs Python as well */
     if (reading.daemon.p && !reading.python && command->kind == RC_COMMAND_UNKNOWN) {
-        enum kind kind = reading.program->kind;
+        enum kind kind = reading.program.kind;
 
         command->kind = kind == KIND_DAEMON || (kind == KIND_POOL && !reading.is_guess) ? RC_COMMAND_DAEMON
                                                                                         : RC_COMMAND_STARTER;
         command->name = reading.daemon;
-        command->cure = reading.program->cure;
+        command->cure = reading.program.cure;
         command->is_guess = reading.is_guess;
     }
 }
@@ -398,7 +416,8 @@ bool rc_command_names_rollcall(const char *const *argv)
 
 bool rc_command_starts_another(struct rc_str program)
 {
-    const struct program *found = find_program(rc_str_base_name(program));
+    struct program found;
 
-    return found && (found->kind == KIND_SHELL || found->kind == KIND_WRAPPER || found->kind == KIND_CONTAINER);
+    return find_program(rc_str_base_name(program), &found) &&
+           (found.kind == KIND_SHELL || found.kind == KIND_WRAPPER || found.kind == KIND_CONTAINER);
 }

@@ -318,8 +318,8 @@ static void reject(struct rc_plan *plan, const char *name, struct rc_str value, 
 /* Two families may read one name: PMI_RANK is Hydra's and Cray's. */
 static bool is_own(const struct rc_launcher *launcher, const char *name)
 {
-    for (const struct rc_variable *v = launcher->variables; v->name.n; v++)
-        if (rc_str_is(v->name, name))
+    for (const struct rc_variable *v = launcher->variables; v->length; v++)
+        if (rc_str_is(rc_variable_name(v), name))
             return true;
     return false;
 }
@@ -328,18 +328,18 @@ static void reject_variable(struct rc_result *result, const struct rc_launcher *
                             const struct rc_variable *variable)
 {
     enum rc_field field = (enum rc_field)variable->field;
-    struct rc_str value = rc_env_find(&result->env, variable->name);
+    struct rc_str value = rc_env_find(&result->env, rc_variable_name(variable));
     uint32_t right = result->identity.field[field];
     bool rank = field == RC_RANK || field == RC_LOCAL_RANK || field == RC_NODE_RANK;
     uint32_t number;
 
     /* the ranks of the launcher itself are where the identity comes from; order=node and an arbitrary distribution
      * renumber them. LOCAL_RANK may be a GPU's number, with which the plan replaces it. */
-    if ((launcher == result->launcher ? rank : is_own(result->launcher, variable->name.p)) ||
-        (result->gpus.why && rc_str_is(variable->name, "LOCAL_RANK")))
+    if ((launcher == result->launcher ? rank : is_own(result->launcher, variable->text)) ||
+        (result->gpus.why && rc_str_is(rc_variable_name(variable), "LOCAL_RANK")))
         return;
     if (value.p && right != RC_UNKNOWN && !(rc_parse_u32(value, RC_UNKNOWN - 1, &number) && number == right))
-        reject(&result->plan, variable->name.p, value,
+        reject(&result->plan, variable->text, value,
                rc_format(&result->arena, "the %s is %u by %s", field_names[field], right,
                          rc_identity_source(result, field)));
 }
@@ -363,7 +363,7 @@ void rc_identity_list_rejected(struct rc_result *result)
     for (unsigned i = 0; i < RC_LAUNCHER_COUNT; i++) {
         const struct rc_launcher *launcher = rc_launcher_at(i);
 
-        for (const struct rc_variable *v = launcher->variables; v->name.n; v++)
+        for (const struct rc_variable *v = launcher->variables; v->length; v++)
             reject_variable(result, launcher, v);
     }
     for (unsigned i = 0; i < result->plan.count; i++)

@@ -58,7 +58,7 @@ struct reading {
 };
 
 struct key {
-    const char *name;
+    char name[12];
     const char *values;
     bool is_switch;
     size_t at; /* in struct rc_options */
@@ -301,7 +301,7 @@ static uint32_t fill_in(struct rc_options *over, const struct rc_options *under)
 
 const char *rc_options_origin(const struct rc_options *options, enum rc_key key)
 {
-    static const char *const origins[] = {
+    static const char origins[][40] = {
 #define ROLLCALL_KEY(key, shape, values, read, member, last, help, section) "; plugstack.conf sets " #key NAME_##shape,
 #include "resolve/options.def"
     };

@@ -223,10 +223,10 @@ static bool is_told(struct rc_result *result, enum rc_field field)
  * and starts without it. */
 static void repair_variables(struct rc_result *result, const struct rc_launcher *launcher)
 {
-    for (const struct rc_variable *v = launcher->variables; v->name.n; v++) {
+    for (const struct rc_variable *v = launcher->variables; v->length; v++) {
         bool rank = v->field == RC_RANK || v->field == RC_LOCAL_RANK || v->field == RC_NODE_RANK;
         uint32_t right = result->identity.field[v->field];
-        struct rc_str name = v->name;
+        struct rc_str name = rc_variable_name(v);
         struct rc_str now;
         uint32_t number;
 

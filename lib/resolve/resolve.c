@@ -14,10 +14,9 @@
 
 static const char left_over[] = "left over from the task that sbatch was called in";
 
-static const struct rc_str own_names[] = {
-    RC_NAME(RC_STAMP),     RC_NAME(RC_OWN),    RC_NAME(RC_KEPT_NAME),  RC_NAME(RC_ORDERED), RC_NAME(RC_IDENTITY),
-    RC_NAME(RC_PINS),      RC_NAME(RC_PINNED), RC_NAME(RC_REPORTED),   RC_NAME(RC_SERVER),  RC_NAME(RC_TASK_HOSTS),
-    RC_NAME(RC_BIND_LEFT), RC_NAME(RC_WISH),   RC_NAME(RC_NO_MONITOR),
+static const char own_names[][28] = {
+    RC_STAMP,    RC_OWN,    RC_KEPT_NAME,  RC_ORDERED,   RC_IDENTITY, RC_PINS,       RC_PINNED,
+    RC_REPORTED, RC_SERVER, RC_TASK_HOSTS, RC_BIND_LEFT, RC_WISH,     RC_NO_MONITOR,
 };
 
 static void forget(struct rc_result *result, struct rc_str name, bool is_submitting)
@@ -46,7 +45,8 @@ static void forget_all(struct rc_result *result, bool is_submitting)
         if (!is_typed || !rc_planning_is_number(name))
             forget(result, name, is_submitting);
     rc_preloading_forget(result, left_over);
-    RC_PLAN_UNSET(result, own_names, left_over);
+    for (size_t i = 0; i < sizeof(own_names) / sizeof(*own_names); i++)
+        rc_plan_unset(result, rc_str(own_names[i]), left_over);
 }
 
 void rc_leftover_plan(struct rc_result *result, const char *job)

@@ -16,8 +16,8 @@ static bool is_job_of_one(const struct rc_result *result)
 {
     bool is_told = false;
 
-    for (const struct rc_variable *v = result->launcher->variables; v->name.n; v++) {
-        struct rc_str value = rc_env_find(&result->env, v->name);
+    for (const struct rc_variable *v = result->launcher->variables; v->length; v++) {
+        struct rc_str value = rc_env_find(&result->env, rc_variable_name(v));
         bool is_size = v->field == RC_WORLD_SIZE || v->field == RC_NNODES;
 
         if (is_size && value.n && !rc_str_is(value, "1"))
@@ -43,29 +43,29 @@ static bool is_number(const struct rc_env *env, struct rc_str name, enum rc_fiel
 static struct rc_str find_number(const struct rc_env *env, const struct rc_launcher *outside)
 {
     static const struct {
-        struct rc_str name;
+        char name[20];
         enum rc_field field;
     } others[] = {
         /* scripts, DeepSpeed and Accelerate */
-        { RC_NAME("NODE_RANK"), RC_NODE_RANK },
-        { RC_NAME("MACHINE_RANK"), RC_NODE_RANK },
-        { RC_NAME("CROSS_RANK"), RC_NODE_RANK },
-        { RC_NAME("NNODES"), RC_NNODES },
+        { "NODE_RANK", RC_NODE_RANK },
+        { "MACHINE_RANK", RC_NODE_RANK },
+        { "CROSS_RANK", RC_NODE_RANK },
+        { "NNODES", RC_NNODES },
         /* launchers of no family: jsrun, MVAPICH, Platform MPI, ALPS, Horovod */
-        { RC_NAME("JSM_NAMESPACE_RANK"), RC_RANK },
-        { RC_NAME("MV2_COMM_WORLD_RANK"), RC_RANK },
-        { RC_NAME("MPI_RANKID"), RC_RANK },
-        { RC_NAME("ALPS_APP_PE"), RC_RANK },
-        { RC_NAME("HOROVOD_RANK"), RC_RANK },
+        { "JSM_NAMESPACE_RANK", RC_RANK },
+        { "MV2_COMM_WORLD_RANK", RC_RANK },
+        { "MPI_RANKID", RC_RANK },
+        { "ALPS_APP_PE", RC_RANK },
+        { "HOROVOD_RANK", RC_RANK },
     };
 
     for (unsigned i = 0; i < RC_LAUNCHER_COUNT; i++)
-        for (const struct rc_variable *v = rc_launcher_at(i)->variables; v->name.n; v++)
-            if (rc_launcher_at(i) != outside && is_number(env, v->name, (enum rc_field)v->field, outside))
-                return v->name;
+        for (const struct rc_variable *v = rc_launcher_at(i)->variables; v->length; v++)
+            if (rc_launcher_at(i) != outside && is_number(env, rc_variable_name(v), (enum rc_field)v->field, outside))
+                return rc_variable_name(v);
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-        if (is_number(env, others[i].name, others[i].field, outside))
-            return others[i].name;
+        if (is_number(env, rc_str(others[i].name), others[i].field, outside))
+            return rc_str(others[i].name);
     return RC_ABSENT;
 }
 

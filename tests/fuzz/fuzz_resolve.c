@@ -401,11 +401,11 @@ static size_t add_variable(uint8_t *data, size_t size, size_t max_size, struct r
     const struct rc_variable *variable = &launcher->variables[draw(state, RC_VARIABLES_MAX)];
     char text[256];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_str name = variable->name;
+    struct rc_str name = rc_variable_name(variable);
     struct rc_str value;
 
     rc_str_split(line, '=', &value);
-    if (!variable->name.n || value.n > 128)
+    if (!variable->length || value.n > 128)
         return size;
     return replace(data, size, max_size, (struct rc_str){ line.p, 0 },
                    rc_str(rc_format(&arena, "%pS=%pS\n", &name, &value)));

@@ -75,10 +75,11 @@ soname()
 }
 
 # Each process that it is loaded into maps it. The limit leaves some 3 KiB for what is next; raise it with a reason.
-@test "the preload is small: 120 KiB of code" {
+# (128 and not 120: tables of pointers became code, and the loader writes to three pages fewer.)
+@test "the preload is small: 128 KiB of code" {
     size=$(size -A "$preload" | awk '$1 == ".text" { print $2 }')
     echo "$size bytes of code"
-    [ "$size" -lt $((120 * 1024)) ]
+    [ "$size" -lt $((128 * 1024)) ]
 }
 
 @test "no object holds a folder of the machine that it was built on" {
