@@ -23,9 +23,24 @@ bool rc_str_eq(struct rc_str a, struct rc_str b)
     return true;
 }
 
+/* Returns how many characters are the same, up to the first that is another. */
+static size_t count_same(struct rc_str a, const char *cstring)
+{
+    size_t same = 0;
+
+    while (same < a.n && cstring[same] && a.p[same] == cstring[same])
+        same++;
+    return same;
+}
+
 bool rc_str_is(struct rc_str a, const char *cstring)
 {
-    return rc_str_eq(a, rc_str(cstring));
+    size_t same;
+
+    if (!a.p || !cstring)
+        return false;
+    same = count_same(a, cstring);
+    return same == a.n && !cstring[same];
 }
 
 static char lower_case(char c)
@@ -44,9 +59,7 @@ bool rc_str_is_alike(struct rc_str a, struct rc_str b)
 
 bool rc_str_starts(struct rc_str a, const char *prefix)
 {
-    struct rc_str begin = rc_str(prefix);
-
-    return a.n >= begin.n && rc_str_eq((struct rc_str){ a.p, begin.n }, begin);
+    return a.p && !prefix[count_same(a, prefix)];
 }
 
 bool rc_str_ends(struct rc_str a, const char *suffix)
@@ -209,13 +222,12 @@ static void put_string(struct rc_arena *arena, const char *s)
 static void put_number(struct rc_arena *arena, uint64_t value)
 {
     char digits[20];
-    size_t n = 0;
+    size_t n = sizeof(digits);
 
     do
-        digits[n++] = (char)('0' + value % 10);
+        digits[--n] = (char)('0' + value % 10);
     while (value /= 10);
-    while (n)
-        put_char(arena, digits[--n]);
+    put_bytes(arena, digits + n, sizeof(digits) - n);
 }
 
 static void put_quoted(struct rc_arena *arena, struct rc_str s)
