@@ -123,8 +123,8 @@ static bool shim_rank0(struct rc_result *result, int *fd)
  * - It imports `environ` and nothing else: no libc, no malloc, no setenv. A shim that calls libc's setenv does not work
  *   in bash, crashes programs that walk the environment after clearenv(), and one that was built with _FORTIFY_SOURCE
  *   kills every musl program (all measured). It exports nothing, and needs no other library.
- * - Outside of a task (no launcher's variable is there) it looks through the
- *   environment once and returns. It never prints anything there.
+ * - Outside of a task (no launcher's variable is there), and in the processes that a task starts, it looks through the
+ *   environment once and returns (shim.h). It never prints anything there.
  * - It binds a worker that torchrun or Lightning has started to its own cores, where
  *   rollcall has divided the task's cores among the workers (shim.h).
  * - In any doubt it changes nothing. It never fails, prints once or nothing, allocates nothing, starts nothing.
@@ -180,8 +180,28 @@ static void report_error(const struct rc_messages *messages)
     shim_table_apply(&table, &result.env, &result.plan);
 }
 
-static void apply_result(uint32_t debug)
+/* Whether nothing but launchers' variables can give this task's processes something to do: not if processes of the node
+ * tell which launch this is, nor beside another launcher, nor if each prints something or may be bound. */
+static bool is_by_variables_only(uint32_t debug)
 {
+    return result.launcher->processes[0] && result.is_alone &&
+           !(here.here.learned & (RC_LEARN_ANCESTORS | RC_LEARN_HOST)) && debug == 0 &&
+           !rc_env_get(&result.env, RC_PINS).p && result.plan.count < RC_PLAN_MAX;
+}
+
+/* New entries count beside those that were there; if some are others now, all are looked at again. */
+static void settle(const struct shim_look *before)
+{
+    struct shim_look look = shim_look(table.added ? table.added : environ);
+
+    look.sum += table.added ? before->sum : 0;
+    shim_settle(&look);
+}
+
+static void apply_result(const struct shim_look *look, uint32_t debug)
+{
+    static const char no_sum[SHIM_SUM + 1] = "----------------";
+    bool settles;
     int fd;
 
     /* the descriptor stays open through exec and fork, for the process that listens in the end */
@@ -190,6 +210,11 @@ static void apply_result(uint32_t debug)
         return;
     }
     rc_plan_own(&result);
+    settles = is_by_variables_only(debug);
+    if (settles)
+        result.plan.entry[result.plan.count++] = (struct rc_plan_entry){ .action = RC_SET,
+                                                                         .name = RC_STR(RC_SETTLED),
+                                                                         .value = no_sum };
     if (!shim_table_apply(&table, &result.env, &result.plan)) {
         rc_port_release(fd);
         own.messages.count = 0;
@@ -200,13 +225,15 @@ static void apply_result(uint32_t debug)
         report_error(&own.messages);
         return;
     }
+    if (settles)
+        settle(look);
     if (debug > 0)
         shim_report_result(&result, debug);
     else
         shim_report_warnings(&result.messages);
 }
 
-static void handle_task(const char *const *argv)
+static void handle_task(const struct shim_look *look, const char *const *argv)
 {
     struct rc_context context = { .env = (const char *const *)environ, .indexed = true, .argv = argv };
     struct rc_options variable = { .given = false };
@@ -215,7 +242,7 @@ static void handle_task(const char *const *argv)
     own.arena = (struct rc_arena){ .base = own.text, .size = sizeof(own.text) };
     own.messages.arena = &own.arena;
     rc_env_index(&result.env, context.env);
-    if (shim_is_privileged(argv, result.env.count))
+    if (!rc_launcher_marks(&result.env) || shim_is_privileged(argv, result.env.count))
         return;
     if (!argv)
         context.argv = argv = shim_command_read();
@@ -235,7 +262,7 @@ static void handle_task(const char *const *argv)
     if (result.status != RC_RESOLVED)
         report_error(&result.messages);
     else if (result.plan.count > 0)
-        apply_result(debug);
+        apply_result(look, debug);
     else if (debug > 1)
         shim_report_result(&result, debug);
     /* a process that belongs to an inner launch gets no cores from an outer one */
@@ -245,6 +272,8 @@ static void handle_task(const char *const *argv)
 
 __attribute__((constructor)) static void start(int argc, char **argv, char **envp)
 {
-    if (rc_launcher_marked((const char *const *)environ))
-        handle_task(shim_command_line(argc, argv, envp));
+    struct shim_look look = shim_look(environ);
+
+    if (look.is_marked && !shim_is_settled(&look))
+        handle_task(&look, shim_command_line(argc, argv, envp));
 }

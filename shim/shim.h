@@ -19,6 +19,29 @@ const char *const *shim_command_read(void);
  * a site's /etc/ld.so.preload reaches them, too. `variables` is the length of environ. */
 bool shim_is_privileged(const char *const *argv, unsigned variables);
 
+/* One look at the environment, which is all that most processes need.
+ *
+ * Outside of tasks no variable begins like a launcher's. In a process that a task's first process started nothing is to
+ * be done if all variables that begin so, and rollcall's, are what they were when this library set the environment:
+ * RC_SETTLED has the sum of their hashes. A launcher that starts another launch, further inside, changes them, and so
+ * does a script that sets another rank. */
+
+enum { SHIM_SUM = 16 }; /* characters of RC_SETTLED */
+
+struct shim_look {
+    bool is_marked; /* a variable may be a launcher's, or rollcall's */
+    char *settled;  /* the value of RC_SETTLED in the environment; NULL where it is not set */
+    uint64_t sum;
+};
+
+struct shim_look shim_look(char **env);
+
+/* Return whether RC_SETTLED has this very sum. */
+bool shim_is_settled(const struct shim_look *look);
+
+/* Write the sum to look->settled, which has room for it. */
+void shim_settle(const struct shim_look *look);
+
 /* Lines on standard error, without libc.
  *
  * Each report is one write of less than 512 bytes, which a pipe keeps in one piece
@@ -52,6 +75,7 @@ struct shim_table {
     char *entry[SHIM_TABLE_MAX + 1];
     uint16_t dropped[SHIM_TABLE_MAX]; /* 1 + indices of entries that are removed */
     char text[SHIM_TEXT_MAX];
+    char **added; /* where the plan only added entries: these, up to the NULL; else NULL */
 };
 
 /* Applies the plan to environ, whose index is `index`. From now on that is the same array, or table->entry. False, with

@@ -78,13 +78,15 @@ bool shim_table_apply(struct shim_table *table, const struct rc_env *index, cons
     char *string[RC_PLAN_MAX];
     unsigned place[RC_PLAN_MAX];
     unsigned count = index->count;
-    unsigned dropped, reused = 0, added = 0;
+    unsigned dropped, reused = 0, added = 0, replaced = 0;
 
     if (count > SHIM_TABLE_MAX || !write_strings(table, plan, string))
         return false;
     dropped = find_places(table, index, plan, place);
-    for (unsigned i = 0; i < plan->count; i++)
+    for (unsigned i = 0; i < plan->count; i++) {
         added += string[i] && !place[i];
+        replaced += string[i] && place[i];
+    }
     if (count + added > SHIM_TABLE_MAX + dropped)
         return false;
 
@@ -111,5 +113,6 @@ bool shim_table_apply(struct shim_table *table, const struct rc_env *index, cons
         env[table->dropped[reused] - 1] = filler_entry(table);
     if (count != index->count)
         environ = table->entry;
+    table->added = dropped || replaced ? NULL : table->entry + index->count;
     return true;
 }

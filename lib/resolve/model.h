@@ -315,6 +315,7 @@ struct rc_result {
     struct rc_gpus gpus;   /* in worker and launcher mode */
     struct rc_stamp stamp; /* what an earlier rollcall left in the environment */
     bool stamp_is_outer;   /* it is another launch's or task's: what it came with is no wish of the user's */
+    bool is_alone;         /* no other launcher has a marker in the environment */
     const struct rc_launcher *outer_master; /* MASTER_ADDR and MASTER_PORT were told to its tasks; NULL: to nobody's */
     bool stamped;                           /* found its own stamp: no plan, and no more is known than scope and rank */
     struct rc_plan plan;

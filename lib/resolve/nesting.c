@@ -70,7 +70,7 @@ static void ask_families(struct rc_reader *reader, uint32_t marks, struct rc_fac
     struct rc_reader asked = *reader;
 
     /* what is certain by itself is no reason to look at the node for the others */
-    for (uint32_t left = marks & (marks - 1) ? marks : 0; left; left &= left - 1) {
+    for (uint32_t left = reader->alone ? 0 : marks; left; left &= left - 1) {
         unsigned index = (unsigned)__builtin_ctz(left);
 
         if (rc_launcher_at(index)->proves && ask_family(reader, index, facts) == RC_CLAIM_INNERMOST)
@@ -333,7 +333,7 @@ enum rc_claim rc_nesting_recognise(const struct rc_context *context, struct rc_r
     enum rc_claim claim;
     uint32_t marks = without_own_exports(&reader->stamp, rc_launcher_marks(reader->env));
 
-    reader->alone = rc_launcher_is_alone(reader->env, marks);
+    result->is_alone = reader->alone = rc_launcher_is_alone(reader->env, marks);
     ask_families(reader, marks, &result->facts, &candidates);
     chosen = is_alone(reader, &candidates, alone.index) ? &alone : choose_candidate(reader, &candidates);
     result->outer_count = 0;

@@ -16,7 +16,7 @@ static const char left_over[] = "left over from the task that sbatch was called 
 
 static const char own_names[][28] = {
     RC_STAMP,    RC_OWN,    RC_KEPT_NAME,  RC_ORDERED,   RC_IDENTITY, RC_PINS,       RC_PINNED,
-    RC_REPORTED, RC_SERVER, RC_TASK_HOSTS, RC_BIND_LEFT, RC_WISH,     RC_NO_MONITOR,
+    RC_REPORTED, RC_SERVER, RC_TASK_HOSTS, RC_BIND_LEFT, RC_WISH,     RC_NO_MONITOR, RC_SETTLED,
 };
 
 static void forget(struct rc_result *result, struct rc_str name, bool is_submitting)

@@ -15,8 +15,8 @@ STEP = "srun {} -N2 -n4 /bin/true"
 MANY_STEP = f"srun {{}} -N{MANY_NODES} --ntasks-per-node=2 /bin/true"
 MESSAGE = "x" * 128
 LOOKUP_CLIENTS = 256
-PLACES = {"outside": ("outside of tasks", "1.2", 5000), "task": ("task's first process", "2.0", 60000),
-          "child": ("its children (stamped)", "2.0", 60000), "rank0": ("RANK 0's first process", None, None)}
+PLACES = {"outside": ("outside of tasks", "1.2", 5000), "task": ("task's first process", "2.0", 40000),
+          "child": ("its children (stamped)", "2.0", 10000), "rank0": ("RANK 0's first process", None, None)}
 RANK0 = {"SLURM_PROCID": "0", "SLURM_LOCALID": "0", "SLURM_NODEID": "0", "SLURM_GTIDS": "0,1,2,3",
          "SLURMD_NODENAME": "gpu1"}
 # nodes that are called by their addresses need no resolver, and are looked up alike on every machine

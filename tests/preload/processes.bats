@@ -38,6 +38,45 @@ children()
     done
 }
 
+# looks [NAME=VALUE]...: how often a task's processes look at more than their environment, after these changes.
+# Only then the library asks for its own number. The task's first process is strace.
+looks()
+{
+    env -i "${task_environment[@]}" sh -c 'SLURM_TASK_PID=$$ LD_PRELOAD=$0 exec "$@"' "$preload" \
+        strace -qq -e trace=getpid -o "$BATS_TEST_TMPDIR/trace" env "$@" true
+    grep -c getpid "$BATS_TEST_TMPDIR/trace" || true
+}
+
+@test "child: same launch and ranks -> one look at the environment; a change -> another" {
+    [ "$(looks)" = 0 ]
+    [ "$(looks OMP_NUM_THREADS=4 "PATH=$PATH:/bin" SHLVL=7)" = 0 ]
+    task_environment+=(SLURM_NPROCS=9) # which is replaced
+    [ "$(looks)" = 0 ]
+    unset 'task_environment[-1]'
+    for change in SLURM_JOB_ID=43 SLURM_STEP_ID=8 SLURM_PROCID=2 SLURM_TASK_PID=1 SLURM_NEW=1 RANK=1 WORLD_SIZE=8 \
+        LOCAL_RANK=0 OMPI_COMM_WORLD_RANK=0 FLUX_TASK_RANK=0 MPI_LOCALRANKID=0 PMIX_RANK=1 PALS_RANKID=1 LSB_JOBID=1 \
+        LSF_PM_TASKID=1 PBS_JOBID=1 TORCHELASTIC_RUN_ID=none PET_NNODES=2 ROLLCALL=off ROLLCALL_DEBUG=1 \
+        ROLLCALL_SCOPE= ROLLCALL_PINS=0 ROLLCALL_SETTLED=aaaaaaaaaaaaaaaa ROLLCALL_SETTLED= ROLLCALL_SETTLED=a; do
+        [ "$(looks "$change")" = 1 ] || {
+            echo "$change: $(cat "$BATS_TEST_TMPDIR/trace")"
+            return 1
+        }
+    done
+    [ "$(looks -u SLURM_STEP_ID)" = 1 ]
+    [ "$(looks -u RANK)" = 1 ]
+}
+
+@test "child: several launchers, debug, or a launcher that processes tell -> looked at each time" {
+    for before in ROLLCALL_DEBUG=1 PBS_JOBID=7 RANK=3 ROLLCALL_PINS=0; do
+        task_environment+=("$before")
+        [ "$(looks 2> "$BATS_TEST_TMPDIR/lines")" = 2 ] || {
+            echo "$before: $(cat "$BATS_TEST_TMPDIR/trace")"
+            return 1
+        }
+        unset 'task_environment[-1]'
+    done
+}
+
 @test "the same from the block that the launcher gave, without the stamp: resolved again, to the same" {
     program=children
     for way in "${ways[@]}"; do
