@@ -133,8 +133,9 @@ def preload(at):
                       where=on_node(place))
             yield Row(f"preload: instructions of /bin/true, {what}", instructions(place, empty),
                       instructions(place, ours), f"<= + {more}", where=on_node(place))
-        yield Row(f"preload: system calls of /bin/true, {what}", calls(place, None), calls(place, ours), "<= + 12",
-                  where=on_node(place))
+        # RANK 0 makes six more to hold the port
+        yield Row(f"preload: system calls of /bin/true, {what}", calls(place, None), calls(place, ours),
+                  "<= + 12" if ratio else "<= + 18", where=on_node(place))
 
 
 def command(at):

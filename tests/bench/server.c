@@ -89,7 +89,7 @@ static struct rc_str decide_answer(void *more, const struct rc_roll *rolls, size
 static bool open_server(void)
 {
     static struct rc_verdict verdict = { .check = RC_CHECK_STOP, .seconds = SECONDS };
-    int listener = rc_listen(0, 0, &server.port);
+    int listener = rc_listen(0, 0, 0, &server.port);
     int ends[2];
 
     if (listener < 0 || pipe(ends) < 0 || rc_wire_new_token(server.token) < 0)
