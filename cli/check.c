@@ -140,8 +140,8 @@ static int print_form(const struct roster *roster, struct form form)
     return print_text(roster);
 }
 
-/* The server's address and token are in the environment of the step's tasks alone, so another step of the job asks.
- * Returns only where it cannot. */
+/* Only the environment of the step's tasks names its server, so another step of the job asks.
+ * Returns only if it cannot. */
 static int ask_in_job(const char *word, struct form form)
 {
     char jobid[32];

@@ -44,8 +44,9 @@ struct meeting {
     struct rc_outcome outcome;
     uint32_t seconds;
     uint32_t nodes;
-    int held;    /* the port's descriptor in RANK 0's own process, or -1 */
-    bool speaks; /* prints what goes wrong on its node: its first task, or who does not find that one */
+    int held;           /* the port's descriptor in RANK 0's own process, or -1 */
+    const char *failed; /* the id of the message for which the first task does not start; or NULL */
+    bool speaks;        /* prints what goes wrong on its node: its first task, or who does not find that one */
 };
 
 /* Whether one task of each node may have a session with the server. Open MPI's (measured with 4.1.4, 5.0.7 and 6) ends
@@ -114,17 +115,16 @@ static bool is_again(const struct rc_result *result)
     return fd < 0 && errno == EEXIST;
 }
 
-/* "3,0,1": this task and its neighbours. */
-static struct rc_str list_ranks(const struct rc_result *result, const struct rc_gathered *all, struct rc_arena *arena)
+/* "3,0,1": the ranks that have come, each of which is a value. */
+static struct rc_str list_ranks(const struct rc_gather *node, struct rc_arena *arena)
 {
     struct rc_str text = { arena->base + arena->used, 0 };
 
-    rc_format(arena, "%u", cli_fact(result, RC_RANK));
-    for (uint32_t i = 0; i < all->count && !arena->full; i++) {
+    for (uint32_t i = 0; i < node->count && !arena->full; i++) {
+        rc_format(arena, "%s%pS", i ? "," : "", &node->list[i].value);
         rc_join(arena);
-        rc_format(arena, ",%u", all->list[i].rank);
     }
-    text.n = (size_t)(arena->base + arena->used - 1 - text.p);
+    text.n = (size_t)(arena->base + arena->used - text.p);
     return arena->full ? RC_ABSENT : text;
 }
 
@@ -133,88 +133,115 @@ static bool asks_order(const struct meeting *m)
     return rc_session_asks_order(&m->context->options, m->result);
 }
 
-/* Meets the other nodes by rollcall-exchange, which is installed with this program. */
-static void meet_nodes(struct meeting *m, struct rc_str ranks, uint16_t port, const char *failed, uint32_t seconds)
+/* A script may do something else first; that stops a job only if its user said so. */
+static enum rc_check only_warn(enum rc_check check)
 {
-    static char text[RC_SESSION_TEXT];
+    return check == RC_CHECK_UNSET ? RC_CHECK_WARN : check;
+}
+
+static void meet_nodes(struct meeting *m, struct rc_str ranks, const char *failed, uint32_t seconds)
+{
     static char room[RC_SESSION_TEXT];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_arena answers = { .base = room, .size = sizeof(room) };
-    struct rc_request request = {
+    const struct rc_options *options = &m->context->options;
+    struct rc_arena arena = { .base = room, .size = sizeof(room) };
+    char path[PATH_MAX];
+    struct rc_session session = {
         .transport = RC_TRANSPORT_PMIX,
-        .root = cli_fact(m->result, RC_NODE_RANK) == 0,
-        .leads = rc_session_compares_leads(&m->context->options, m->result),
+        .result = m->result,
+        .options = options,
+        .tasks = ranks,
+        .port = rc_port_number(m->held),
+        .failed = failed,
         .seconds = seconds,
-        /* tasks start late where a script does something else first; that stops a job only if its user said so */
-        .check = m->context->options.check == RC_CHECK_UNSET ? RC_CHECK_WARN : m->context->options.check,
-        .same = m->context->options.same == RC_CHECK_UNSET ? RC_CHECK_WARN : m->context->options.same,
-        .entry = rc_str(rc_entry_write(m->result, ranks, port, failed, asks_order(m), &arena)),
+        .check = only_warn(options->check),
+        .same = only_warn(options->same),
+        .tools = { .exchange = path, .env = (const char *const *)environ },
     };
     struct rc_answer answer;
-    char path[PATH_MAX];
 
     if (cli_own_program("rollcall-exchange", path) < 0) {
         rc_outcome_miss(&m->outcome, rc_format(&arena, "rollcall-exchange cannot be run: %s", strerror(errno)));
         return;
     }
-    rc_session_run(path, (const char *const *)environ, &request, cli_fact(m->result, RC_NODE_RANK), &answer,
-                   &m->outcome, &answers);
-    for (unsigned i = 0; i < answer.findings.count; i++)
+    rc_session_meet(&session, &answer, &m->outcome, &arena);
+    for (unsigned i = 0; cli_fact(m->result, RC_NODE_RANK) == 0 && i < answer.findings.count; i++)
         console_say(answer.findings.list[i].id, answer.findings.list[i].text);
 }
 
-/* The part of the node's first task, which acts for all tasks of the node. */
-static bool speak_for_all(struct meeting *m, const char *name)
+/* The part of the node's first task, which acts for all tasks of the node: an rc_server_decide. */
+static struct rc_str act_for_node(void *more, const struct rc_gather *node, bool is_foreign)
 {
     static char text[RANKS_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    uint32_t others = cli_fact(m->result, RC_LOCAL_WORLD_SIZE) - 1;
-    uint32_t patience = m->seconds * 1000 / SHARE_OF_NODE;
-    struct rc_gathered all = { .list = NULL };
-    int rc = others ? rc_gather_collect(name, cli_fact(m->result, RC_RANK), others, patience, &all) : 0;
-    const char *failed = NULL;
+    struct meeting *m = more;
+    uint32_t tasks = cli_fact(m->result, RC_LOCAL_WORLD_SIZE);
+    uint32_t spent = node->came < tasks ? m->seconds / SHARE_OF_NODE : 0;
 
+    (void)is_foreign;
     if (m->nodes > 1 && is_again(m->result)) {
         m->outcome.how = RC_NOT_ASKED;
-    } else if (m->nodes == 1 && all.count < others) {
-        rc_outcome_miss(&m->outcome, rc < 0
-                                         ? rc_format(&arena, "no socket for the tasks of this node: %s", strerror(-rc))
-                                         : rc_format(&arena, "only %u of the %u tasks were there within %u ms",
-                                                     all.count + 1, others + 1, patience));
+    } else if (m->nodes == 1 && node->came < tasks) {
+        rc_outcome_miss(&m->outcome, rc_format(&arena, "only %u of the %u tasks were there within %u ms", node->came,
+                                               tasks, m->seconds * 1000 / SHARE_OF_NODE));
     } else {
         /* the other nodes must not wait for a task that does not start */
         if (!rc_session_hold(&m->context->options, m->result, rank0_hooks(), &m->held))
-            failed = rc_message_entry(m->result->messages.list[m->result->messages.count - 1].id)->id;
+            m->failed = rc_message_entry(m->result->messages.list[m->result->messages.count - 1].id)->id;
         if (m->nodes == 1) {
-            m->outcome.how = failed ? RC_STOPPED : RC_MET;
+            m->outcome.how = m->failed ? RC_STOPPED : RC_MET;
             m->outcome.port = rc_port_number(m->held);
         } else {
-            uint32_t spent = all.count < others ? m->seconds / SHARE_OF_NODE : 0;
-
-            meet_nodes(m, list_ranks(m->result, &all, &arena), rc_port_number(m->held), failed, m->seconds - spent);
+            meet_nodes(m, list_ranks(node, &arena), m->failed, m->seconds - spent);
         }
     }
-    rc_gather_reply(&all, (struct rc_str){ (const char *)&m->outcome, sizeof(m->outcome) });
-    return !failed || (m->nodes > 1 && asks_order(m));
+    return (struct rc_str){ (const char *)&m->outcome, sizeof(m->outcome) };
+}
+
+/* The tasks of this node, as a gather. */
+static struct rc_gather_request request_of(const struct meeting *m)
+{
+    uint32_t patience = m->seconds * 1000 / SHARE_OF_NODE;
+    const char *rank = rc_format(&m->result->arena, "%u", cli_fact(m->result, RC_RANK));
+
+    return (struct rc_gather_request){
+        .name = RC_STR(RC_GATHER_ROLL),
+        .member = cli_fact(m->result, RC_LOCAL_RANK),
+        .of = cli_fact(m->result, RC_LOCAL_WORLD_SIZE),
+        .each = patience,
+        .most = patience,
+        .value = rc_str(rank),
+    };
+}
+
+static bool speak_for_all(struct meeting *m, const char *name)
+{
+    const struct rc_gather_request own = request_of(m);
+    int rc = cli_gather_node(name, &own, act_for_node, m);
+
+    if (rc < 0)
+        rc_outcome_miss(&m->outcome,
+                        rc_format(&m->result->arena, "no socket for the tasks of this node: %s", strerror(-rc)));
+    return !m->failed || (m->nodes > 1 && asks_order(m));
 }
 
 /* The part of the node's other tasks. */
 static void ask_first(struct meeting *m, const char *name)
 {
-    char told[sizeof(m->outcome) + 2]; /* with room for a message that is too long, and a NUL */
-    char text[128];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
     /* wait longer than the first task may take: a task that gave up earlier would use another port */
     uint32_t patience = m->seconds * 1000 / SHARE_OF_NODE + rc_session_patience(m->seconds);
-    int n = rc_gather_join(name, cli_fact(m->result, RC_RANK), RC_ABSENT, m->seconds * 1000, patience, told,
-                           sizeof(told));
+    const struct rc_gather_request own = request_of(m);
+    struct rc_reply reply;
+    int rc = cli_join_node(name, &own, m->seconds * 1000, patience, &reply);
 
-    if (n < 0)
-        rc_outcome_miss(&m->outcome,
-                        rc_format(&arena, "the node's first task (local rank 0) is not there: %s", strerror(-n)));
-    else
-        rc_outcome_take((struct rc_str){ told, (size_t)n }, &m->outcome);
-    m->speaks = n < 0;
+    m->speaks = rc < 0;
+    if (rc < 0) {
+        rc_outcome_miss(
+            &m->outcome,
+            rc_format(&m->result->arena, "the node's first task (local rank 0) is not there: %s", rc_local_error(rc)));
+        return;
+    }
+    rc_outcome_take((struct rc_str){ reply.text, reply.size }, &m->outcome);
+    free(reply.text);
 }
 
 static void warn_user(struct rc_result *result, const char *why)

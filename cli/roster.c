@@ -80,17 +80,17 @@ int cli_stepserver_find(struct stepserver *server)
 bool cli_stepserver_is_first_to_ask(const struct stepserver *server)
 {
     const char *task = getenv("SLURM_PROCID");
-    char counter[RC_STORE_KEY_MAX];
-    char key[RC_STORE_KEY_MAX];
+    char name[RC_GATHER_NAME_MAX];
+    char who[RC_CLIENT_SELF];
     uint64_t round;
 
     if (!server->is_own || !task)
         return true;
-    snprintf(counter, sizeof(counter), "check/%.32s", task);
-    if (rc_store_client_count(&server->endpoint, counter, PATIENCE_MS, &round) < 0)
+    snprintf(name, sizeof(name), "check/%.32s", task);
+    if (rc_client_self(who) < 0 || rc_client_number(&server->endpoint, name, rc_str(who), PATIENCE_MS, &round) < 0)
         return true;
-    snprintf(key, sizeof(key), "check/round/%llu", (unsigned long long)round);
-    return rc_store_client_put(&server->endpoint, key, rc_str(task), PATIENCE_MS, NULL, 0, NULL) != 0;
+    snprintf(name, sizeof(name), "check/round/%llu", (unsigned long long)round);
+    return rc_client_claim(&server->endpoint, name, rc_str(who), PATIENCE_MS) != 0;
 }
 
 /* So many names are shorter without brackets, which some shells take for a pattern. */
@@ -174,13 +174,31 @@ static int fail_memory(const char *what)
     return -1;
 }
 
-static int read_text(struct roster *roster)
+/* The entries that can be read. */
+static struct rc_roll *read_rolls(struct rc_str text, size_t *count)
+{
+    struct rc_gathered gathered;
+    struct rc_roll *rolls;
+    struct rc_str value;
+    uint32_t node;
+
+    *count = 0;
+    if (rc_gathered_read(text, &gathered) < 0)
+        gathered = (struct rc_gathered){ .count = 0 };
+    if (!(rolls = calloc((size_t)gathered.count + 1, sizeof(*rolls))))
+        return NULL;
+    while (*count < gathered.count && rc_gathered_next(&gathered.list, &node, &value))
+        *count += rc_roll_read(value, &rolls[*count]);
+    return rolls;
+}
+
+static int read_text(struct roster *roster, size_t size)
 {
     const struct rc_roll_known known = { .item_lines = RC_ITEMS };
     struct rc_arena arena = { .size = RC_CHECK_ARENA };
 
     arena.base = roster->findings_text = malloc(RC_CHECK_ARENA);
-    roster->roll = rc_roll_read_all(roster->text, &roster->count);
+    roster->roll = read_rolls((struct rc_str){ roster->text, size }, &roster->count);
     if (!arena.base || !roster->roll)
         return fail_memory("read");
     if (roster->count == 0) {
@@ -199,15 +217,16 @@ static int read_text(struct roster *roster)
 
 int cli_roster_ask(struct roster *roster, const struct stepserver *server)
 {
+    const struct rc_gather_request request = { .name = RC_STR(RC_GATHER_ROLL), .verb = RC_LOOKS };
     struct rc_reply reply;
-    int rc = rc_client_request(&server->endpoint, rc_str(RC_SERVER_QUESTION), PATIENCE_MS, &reply, NULL);
-    struct rc_str why = rc < 0 ? rc_str(strerror(-rc)) : rc_program_reason(rc_str(reply.text), "failed=");
+    int rc = rc_client_gather(&server->endpoint, &request, PATIENCE_MS, &reply, NULL);
 
     *roster = (struct roster){ .text = rc == 0 ? reply.text : NULL };
     memcpy(roster->step, server->step, sizeof(roster->step));
-    if (!why.p)
-        return read_text(roster);
-    console_fail("the rendezvous server of step %s does not answer: %.*s", server->step, (int)why.n, why.p);
+    if (rc == 0)
+        return read_text(roster, reply.size);
+    console_fail("the rendezvous server of step %s does not answer: %s", server->step,
+                 rc == -EPROTONOSUPPORT ? "it is of another release of rollcall" : strerror(-rc));
     return -1;
 }
 

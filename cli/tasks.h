@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "rendezvous/client.h"
+#include "rendezvous/server.h"
 #include "resolve/resolve.h"
 
 /* A number of this process as its launcher has it; RC_UNKNOWN where it does not say. */
@@ -14,9 +16,9 @@ static inline uint32_t cli_fact(const struct rc_result *result, enum rc_field fi
 
 /* The tasks of a launch, each of which runs the same command, have one of them print for all.
  *
- * The tasks of a node bring their texts to its first one (lib/rendezvous/local.h), the nodes' first ones theirs to
- * that of node 0, through the launch's store (discovery.h): srun's, or with srun --mpi=pmix one that the PMIx server
- * leads to. No other launcher lets some tasks ask its PMIx server while others do not; there each node prints its own.
+ * The tasks of a node bring their texts to its first one, the nodes' first ones theirs to the lowest of them, through
+ * the launch's server (discovery.h): srun's, or with srun --mpi=pmix one that the PMIx server leads to. No other
+ * launcher lets some tasks ask its PMIx server while others do not: there each node prints its own.
  * Who finds nobody to print for it does so itself: a task that runs alone waits for some seconds, no longer. */
 
 enum cli_part {
@@ -26,11 +28,19 @@ enum cli_part {
     CLI_PART_SILENT, /* another task prints for this one */
 };
 
+/* Of a node's first task: serve the node's other tasks at this local name until they have come or the time is over.
+ * Their reply is what `decide` returns. 0, or -errno without a call of `decide`. */
+int cli_gather_node(const char *name, const struct rc_gather_request *own, rc_server_decide *decide, void *more);
+
+/* Of the others: wait so many milliseconds for the first task, and `patience` for its reply. 0 or -errno. */
+int cli_join_node(const char *name, const struct rc_gather_request *own, uint32_t milliseconds, uint32_t patience,
+                  struct rc_reply *reply);
+
 /* Whether this process is one of several tasks that may meet so. A person at a terminal looks at one process, be it a
  * task's shell (srun --pty). */
 bool cli_together_is_possible(const struct rc_result *result);
 
-/* Brings this task's text to the one that prints. `own` is of less than RC_GATHER_SAID_MAX bytes. Returns this task's
+/* Brings this task's text to the one that prints. Returns this task's
  * part; where it is to print for several, *all is the texts of those who have come, its own first, to be freed. */
 enum cli_part cli_together(const struct rc_result *result, const char *own, char **all);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tasks.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,9 +26,6 @@ static const char taken[] = "taken";
 struct together {
     const struct rc_result *result;
     struct rc_discovery discovery;
-    struct rc_endpoint server;
-    char where[RC_DISCOVERY_TEXT];
-    uint64_t round; /* how often this node's tasks have met before */
     char *text;
     size_t size;
 };
@@ -54,48 +52,46 @@ static void find_discovery(const struct rc_result *result, struct rc_discovery *
     rc_discovery_find(&seen, discovery);
 }
 
-static bool append(struct together *t, const char *more)
+static bool append(struct together *t, struct rc_str more)
 {
-    size_t n = strlen(more);
-    char *larger = realloc(t->text, t->size + n + 1);
+    char *larger = realloc(t->text, t->size + more.n + 1);
 
     if (!larger)
         return false;
-    memcpy(larger + t->size, more, n + 1);
+    memcpy(larger + t->size, more.p, more.n);
     t->text = larger;
-    t->size += n;
+    t->size += more.n;
+    t->text[t->size] = '\0';
     return true;
 }
 
-static enum cli_part ask_first_task(const struct together *t, const char *name, const char *own)
+/* Of the node's first task: it takes all texts, its own first. An rc_server_decide. */
+static struct rc_str take_all(void *more, const struct rc_gather *node, bool is_foreign)
 {
-    char reply[sizeof(taken)];
-    int n = rc_gather_join(name, cli_fact(t->result, RC_RANK), rc_str(own), TASKS_MS, TASKS_MS, reply, sizeof(reply));
-
-    return n > 0 && strcmp(reply, taken) == 0 ? CLI_PART_SILENT : CLI_PART_ALONE;
-}
-
-static bool gather_tasks(struct together *t, const char *name)
-{
-    uint32_t others = cli_fact(t->result, RC_LOCAL_WORLD_SIZE) - 1;
-    struct rc_gathered all = { .list = NULL };
+    struct together *t = more;
     bool good = true;
 
-    if (others)
-        rc_gather_collect(name, cli_fact(t->result, RC_RANK), others, TASKS_MS, &all);
-    for (uint32_t i = 0; i < all.count; i++)
-        good = good && append(t, all.list[i].said ? all.list[i].said : "");
-    rc_gather_reply(&all, good ? rc_str(taken) : RC_STR("no memory"));
-    return good;
+    (void)is_foreign;
+    for (uint32_t i = 0; i < node->count; i++)
+        good = good && append(t, node->list[i].value);
+    return good ? rc_str(taken) : RC_STR("no memory");
 }
 
-static const char *key(const struct together *t, const char *what, uint32_t node, uint32_t part,
-                       char room[RC_STORE_KEY_MAX + 1])
+static enum cli_part ask_first_task(const char *name, const struct rc_gather_request *own)
 {
-    struct rc_arena arena = { .base = room, .size = RC_STORE_KEY_MAX + 1 };
+    struct rc_reply reply;
+    bool is_taken;
 
-    return rc_format(&arena, "show/%s/%llu/%s/%u/%u", t->discovery.scope, (unsigned long long)t->round, what, node,
-                     part);
+    if (cli_join_node(name, own, TASKS_MS, 2 * TASKS_MS, &reply) < 0)
+        return CLI_PART_ALONE;
+    is_taken = rc_str_is((struct rc_str){ reply.text, reply.size }, taken);
+    free(reply.text);
+    return is_taken ? CLI_PART_SILENT : CLI_PART_ALONE;
+}
+
+static bool has_way(const struct rc_discovery *discovery)
+{
+    return discovery->kind == RC_DISCOVERY_SRUN || (discovery->kind == RC_DISCOVERY_PMIX && discovery->is_near);
 }
 
 static uint32_t left(int64_t deadline)
@@ -105,107 +101,105 @@ static uint32_t left(int64_t deadline)
     return n < 1 ? 1 : (uint32_t)n;
 }
 
-static bool has_way(const struct rc_discovery *discovery)
+/* The nodes' first tasks gather as often as their nodes have printed before. */
+static const char *open_server(const struct together *t, int64_t deadline, struct rc_endpoint *server, char *where,
+                               struct rc_arena *arena)
 {
-    return discovery->kind == RC_DISCOVERY_SRUN || (discovery->kind == RC_DISCOVERY_PMIX && discovery->is_near);
+    static const struct rc_tools tools = { .exchange = NULL };
+    const char *name = rc_format(arena, "show/%s/%u", t->discovery.scope, cli_fact(t->result, RC_NODE_RANK));
+    char who[RC_CLIENT_SELF];
+    uint64_t round;
+
+    if (rc_discovery_open(&t->discovery, &tools, deadline, where) < 0 || !rc_endpoint_read(rc_str(where), server) ||
+        rc_client_self(who) < 0 || rc_client_number(server, name, rc_str(who), left(deadline), &round) < 0)
+        return NULL;
+    return rc_format(arena, "show/%s/all/%llu", t->discovery.scope, (unsigned long long)round);
 }
 
-static bool open_store(struct together *t, int64_t deadline)
+/* The lowest node gets the texts of all. */
+static enum cli_part take_nodes(struct together *t, uint32_t node, const struct rc_gathered *gathered)
 {
-    char room[RC_STORE_KEY_MAX + 1];
+    struct rc_str list = gathered->list;
+    struct rc_str value;
+    uint32_t member;
 
-    return rc_discovery_open(&t->discovery, deadline, t->where) == 0 &&
-           rc_endpoint_read(rc_str(t->where), &t->server) &&
-           rc_store_client_count(&t->server, key(t, "round", cli_fact(t->result, RC_NODE_RANK), 0, room),
-                                 left(deadline), &t->round) == 0;
-}
-
-/* Takes a node's text, whose last part is shorter than the others. At the end of the time it is put there that the node
- * is too late; what has come meanwhile counts. */
-static void take_node(struct together *t, uint32_t node, int64_t deadline)
-{
-    static char value[RC_STORE_VALUE_MAX + 1];
-    char room[RC_STORE_KEY_MAX + 1];
-    size_t before = t->size;
-    size_t size = RC_STORE_VALUE_MAX;
-
-    for (uint32_t part = 0; size == RC_STORE_VALUE_MAX; part++) {
-        const char *name = key(t, "node", node, part, room);
-
-        if (rc_store_client_get(&t->server, name, left(deadline), value, RC_STORE_VALUE_MAX, &size) < 0 &&
-            rc_store_client_put(&t->server, name, RC_STR("late"), PRINT_MS, value, RC_STORE_VALUE_MAX, &size) != 0) {
-            t->size = before;
-            t->text[before] = '\0';
-            return;
-        }
-        value[size] = '\0';
-        append(t, value);
-    }
-}
-
-/* Node 0 leads, unless another node has found that nobody does. */
-static void lead_nodes(struct together *t, int64_t deadline)
-{
-    char room[RC_STORE_KEY_MAX + 1];
-
-    if (rc_store_client_put(&t->server, key(t, "leader", 0, 0, room), RC_STR("here"), left(deadline), NULL, 0, NULL) !=
-        1)
-        return;
-    for (uint32_t node = 1; node < cli_fact(t->result, RC_NNODES); node++)
-        take_node(t, node, deadline);
-}
-
-static enum cli_part follow_leader(struct together *t, int64_t deadline)
-{
-    char room[RC_STORE_KEY_MAX + 1];
-    const char *leader = key(t, "leader", 0, 0, room);
-    char told[8];
-    size_t size;
-
-    if (rc_store_client_get(&t->server, leader, left(deadline), told, sizeof(told), &size) < 0 &&
-        rc_store_client_put(&t->server, leader, RC_STR("nobody"), PRINT_MS, told, sizeof(told), &size) != 0)
-        return CLI_PART_SPEAKS;
-    if (size != strlen("here"))
-        return CLI_PART_SPEAKS;
-    size = RC_STORE_VALUE_MAX;
-    for (uint32_t part = 0; size == RC_STORE_VALUE_MAX; part++) {
-        struct rc_str rest = { t->text + (size_t)part * RC_STORE_VALUE_MAX,
-                               t->size - (size_t)part * RC_STORE_VALUE_MAX };
-
-        size = rest.n = rest.n < RC_STORE_VALUE_MAX ? rest.n : RC_STORE_VALUE_MAX;
-        if (rc_store_client_put(&t->server, key(t, "node", cli_fact(t->result, RC_NODE_RANK), part, room), rest,
-                                PRINT_MS, NULL, 0, NULL) != 1)
-            return CLI_PART_SPEAKS;
-    }
-    return CLI_PART_SILENT;
+    if (gathered->count > 0 && !list.n)
+        return CLI_PART_SILENT;
+    while (rc_gathered_next(&list, &member, &value))
+        if (member != node && !append(t, value))
+            break;
+    return CLI_PART_SPEAKS;
 }
 
 static enum cli_part meet_nodes(struct together *t)
 {
     int64_t deadline = rc_milliseconds() + NODES_MS;
-    uint32_t turn = cli_fact(t->result, RC_NODE_RANK);
-
-    if (!has_way(&t->discovery)) {
-        poll(NULL, 0, turn < TURNS_MS / TURN_MS ? (int)turn * TURN_MS : TURNS_MS);
-        return CLI_PART_NODE;
-    }
-    if (!open_store(t, deadline))
-        return CLI_PART_SPEAKS;
-    if (cli_fact(t->result, RC_NODE_RANK) != 0)
-        return follow_leader(t, deadline);
-    lead_nodes(t, deadline);
-    return CLI_PART_SPEAKS;
-}
-
-static enum cli_part speak_for_node(struct together *t, const char *name, const char *own)
-{
+    uint32_t node = cli_fact(t->result, RC_NODE_RANK);
+    char room[2 * RC_GATHER_NAME_MAX];
+    struct rc_arena arena = { .base = room, .size = sizeof(room) };
+    char where[RC_DISCOVERY_TEXT];
+    struct rc_endpoint server;
+    struct rc_gathered gathered;
+    struct rc_reply reply;
+    const char *name;
     enum cli_part part = CLI_PART_SPEAKS;
 
-    if (!append(t, own))
-        return CLI_PART_ALONE;
-    if (gather_tasks(t, name) && cli_fact(t->result, RC_NNODES) > 1)
-        part = meet_nodes(t);
+    if (!has_way(&t->discovery)) {
+        poll(NULL, 0, node < TURNS_MS / TURN_MS ? (int)node * TURN_MS : TURNS_MS);
+        return CLI_PART_NODE;
+    }
+    name = open_server(t, deadline, &server, where, &arena);
+    if (!name || rc_client_gather(&server,
+                                  &(struct rc_gather_request){ .name = rc_str(name),
+                                                               .member = node,
+                                                               .of = cli_fact(t->result, RC_NNODES),
+                                                               .each = left(deadline),
+                                                               .most = left(deadline),
+                                                               .to_first = true,
+                                                               .value = { t->text, t->size } },
+                                  left(deadline) + PRINT_MS, &reply, NULL) < 0)
+        return CLI_PART_SPEAKS;
+    if (rc_gathered_read((struct rc_str){ reply.text, reply.size }, &gathered) == 0)
+        part = take_nodes(t, node, &gathered);
+    free(reply.text);
     return part;
+}
+
+int cli_gather_node(const char *name, const struct rc_gather_request *own, rc_server_decide *decide, void *more)
+{
+    static const struct rc_server_settings brief = { .owner = 0 };
+    int listener[RC_LISTENERS_MAX] = { rc_local_listen(name), -1 };
+    struct rc_server *server;
+    int rc;
+
+    if (listener[0] < 0)
+        return listener[0];
+    server = rc_server_create(listener, RC_LOCAL_TOKEN);
+    if (!server)
+        return -ENOMEM;
+    rc_server_gather(server, own);
+    rc = rc_server_find(server, RC_GATHER_ROLL) ? rc_server_run(server, -1, &brief, decide, more) : -ENOMEM;
+    rc_server_destroy(server);
+    return rc;
+}
+
+int cli_join_node(const char *name, const struct rc_gather_request *own, uint32_t milliseconds, uint32_t patience,
+                  struct rc_reply *reply)
+{
+    char text[RC_CLIENT_SELF + RC_LOCAL_NAME + 8];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    int64_t deadline = rc_milliseconds() + milliseconds;
+    struct rc_endpoint first;
+    int rc;
+
+    rc_endpoint_read(rc_str(rc_local_endpoint(name, &arena)), &first);
+    do {
+        rc = rc_local_await(name, deadline);
+        if (rc == 0)
+            rc = rc_client_gather(&first, own, patience, reply, NULL);
+        /* it has ended in between, with an earlier round of this node */
+    } while ((rc == -ECONNREFUSED || rc == -ECONNRESET || rc == -EPROTO) && rc_milliseconds() < deadline);
+    return rc;
 }
 
 enum cli_part cli_together(const struct rc_result *result, const char *own, char **all)
@@ -213,13 +207,26 @@ enum cli_part cli_together(const struct rc_result *result, const char *own, char
     static struct together t;
     char scope[RC_DISCOVERY_SCOPE + 8];
     struct rc_arena arena = { .base = scope, .size = sizeof(scope) };
+    const struct rc_gather_request request = {
+        .name = RC_STR(RC_GATHER_ROLL),
+        .member = cli_fact(result, RC_LOCAL_RANK),
+        .of = cli_fact(result, RC_LOCAL_WORLD_SIZE),
+        .each = TASKS_MS,
+        .most = TASKS_MS,
+        .value = rc_str(own),
+    };
     char name[RC_LOCAL_NAME];
     enum cli_part part;
 
     t = (struct together){ .result = result };
     find_discovery(result, &t.discovery);
     rc_local_name(rc_format(&arena, "show:%s", t.discovery.scope), cli_fact(result, RC_NODE_RANK), name);
-    part = cli_fact(result, RC_LOCAL_RANK) == 0 ? speak_for_node(&t, name, own) : ask_first_task(&t, name, own);
+    if (cli_fact(result, RC_LOCAL_RANK) != 0)
+        return ask_first_task(name, &request);
+    if (cli_gather_node(name, &request, take_all, &t) < 0 || !t.text)
+        part = append(&t, rc_str(own)) ? CLI_PART_SPEAKS : CLI_PART_ALONE;
+    else
+        part = cli_fact(result, RC_NNODES) > 1 ? meet_nodes(&t) : CLI_PART_SPEAKS;
     if (part == CLI_PART_SPEAKS || part == CLI_PART_NODE)
         *all = t.text;
     else

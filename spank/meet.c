@@ -64,7 +64,7 @@ static void say_some(const struct rc_result *result, const char *text)
 
 /* If the node has no entry, report to srun's server that the plugin runs here. The server expects a call of each node
  * (RC621). */
-static void greet_server(const struct rc_result *result)
+static void report_plugin(const struct rc_result *result)
 {
     static char text[RC_SESSION_TEXT];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -77,7 +77,7 @@ static void greet_server(const struct rc_result *result)
     if (!rc_endpoint_of_srun(&result->env, &endpoint, &step, &arena) || !rc_endpoint_is_own_step(&result->env, step))
         return;
     rc_spank_outside_enter();
-    rc = rc_session_greet(&endpoint, &result->env);
+    rc = rc_session_attend(&endpoint, &result->env);
     rc_spank_outside_leave();
     if (rc < 0)
         say_some(result,
@@ -89,7 +89,7 @@ void rc_spank_meet_not(spank_t spank, const struct rc_result *result)
 {
     if (!is_first_task(spank, result) || (shared && !rc_once_begin(&shared->met)))
         return;
-    greet_server(result);
+    report_plugin(result);
     if (shared)
         rc_once_done(&shared->met);
 }
@@ -127,21 +127,21 @@ static void choose_store(spank_t spank, struct rc_context *context, struct rc_re
     rc_env_index(&result->env, context->env);
 }
 
-/* Runs the exchange for all tasks of the node, and prints findings at once. */
-static void run_exchange(const struct rc_result *result, const struct rc_request *request)
+/* Take part in the roll call for all tasks of the node, and print findings at once. */
+static void call_roll(const struct rc_result *result, const struct rc_session *session)
 {
     static char text[RC_SESSION_TEXT];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_answer answer;
 
     rc_spank_outside_enter();
-    rc_session_run(rc_spank_program(RC_EXCHANGE), result->env.block, request, result->facts.field[RC_NODE_RANK].value,
-                   &answer, &shared->outcome, &arena);
+    rc_session_meet(session, &answer, &shared->outcome, &arena);
     /* srun's line would be another one on what this node says itself */
-    if (shared->outcome.how == RC_MISSED && request->transport == RC_TRANSPORT_SRUN)
-        rc_session_greet(&request->endpoint, &result->env);
+    if (shared->outcome.how == RC_MISSED && session->transport == RC_TRANSPORT_SRUN)
+        rc_session_attend(&session->endpoint, &result->env);
     rc_spank_outside_leave();
-    rc_spank_say_all(&answer.findings, RC_LEVEL_NOTE);
+    if (result->facts.field[RC_NODE_RANK].value == 0)
+        rc_spank_say_all(&answer.findings, RC_LEVEL_NOTE);
 }
 
 /* Nobody else has to know the port of a single node, but srun that it is there. */
@@ -152,7 +152,7 @@ static bool meet_nobody(const struct rc_context *context, struct rc_result *resu
 
     shared->outcome.how = good ? RC_MET : RC_STOPPED;
     shared->outcome.port = rc_port_number(*held);
-    greet_server(result);
+    report_plugin(result);
     return good;
 }
 
@@ -174,34 +174,34 @@ static void miss_nodes(const struct rc_options *options, const struct rc_result 
 static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_result *result,
                        const struct rc_rank0 *hooks, int *held)
 {
-    static char text[RC_SESSION_TEXT];
+    char text[LINE_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_request request = {
-        .root = result->facts.field[RC_NODE_RANK].value == 0,
-        .leads = rc_session_compares_leads(&context->options, result),
-        .seconds = rc_options_deadline(&context->options),
-        .check = rc_options_check(&context->options),
-        .same = rc_options_same(&context->options),
+    const struct rc_options *options = &context->options;
+    struct rc_session session = {
+        .result = result,
+        .options = options,
+        .tasks = rc_env_get(&result->env, "SLURM_GTIDS"),
+        .seconds = rc_options_deadline(options),
+        .check = rc_options_check(options),
+        .same = rc_options_same(options),
     };
-    const char *failed = NULL;
-    bool asks_order = rc_session_asks_order(&context->options, result);
 
     if (result->identity.field[RC_NNODES] == 1)
         return meet_nobody(context, result, hooks, held);
-    request.transport = choose_transport(result, &context->options, &request.endpoint, &arena);
-    if (request.transport == RC_TRANSPORT_NONE) {
-        miss_nodes(&context->options, result);
+    session.transport = choose_transport(result, options, &session.endpoint, &arena);
+    if (session.transport == RC_TRANSPORT_NONE) {
+        miss_nodes(options, result);
         return true;
     }
-    shared->transport = request.transport;
-    if (!rc_session_hold(&context->options, result, hooks, held))
-        failed = rc_message_entry(result->messages.list[result->messages.count - 1].id)->id;
-    request.entry = rc_str(rc_entry_write(result, rc_env_get(&result->env, "SLURM_GTIDS"), rc_port_number(*held),
-                                          failed, asks_order, &arena));
-    if (request.transport == RC_TRANSPORT_PMIX)
+    shared->transport = session.transport;
+    if (!rc_session_hold(options, result, hooks, held))
+        session.failed = rc_message_entry(result->messages.list[result->messages.count - 1].id)->id;
+    session.port = rc_port_number(*held);
+    if (session.transport == RC_TRANSPORT_PMIX)
         choose_store(spank, context, result);
-    run_exchange(result, &request);
-    return asks_order || !failed;
+    session.tools = (struct rc_tools){ .exchange = rc_spank_program(RC_EXCHANGE), .env = result->env.block };
+    call_roll(result, &session);
+    return rc_session_asks_order(options, result) || !session.failed;
 }
 
 /* What helps after RC611. */
@@ -233,7 +233,7 @@ static void warn_user(const struct rc_options *options, struct rc_result *result
         say_some(result, text);
 }
 
-/* Plans once more with the answer of the exchange. Gives a port back that the other
+/* Plans once more with the answer to the roll call. Gives a port back that the other
  * nodes do not know: then all tasks compute the same one. */
 static bool resolve_again(spank_t spank, struct rc_context *context, struct rc_result *result,
                           const struct rc_rank0 *hooks, int *held)

@@ -141,7 +141,7 @@ bool rc_spank_step_is_elsewhere(const struct rc_result *result);
 /* Scratch for one resolution at a time; 90 KiB are too much for a stack. */
 struct rc_result *rc_spank_result(void);
 
-/* meet.c: this node's part in the exchange, done once for all of its tasks. */
+/* meet.c: this node's part in the roll call, done once for all of its tasks. */
 
 /* In user_init: the memory that the tasks share. */
 void rc_spank_meet_prepare(void);

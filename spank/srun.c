@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <slurm/slurm.h>
@@ -209,11 +208,11 @@ static struct rc_str list_nodes(uint32_t nodes)
     return rc_hostlist_count(hosts, &count) && count == nodes ? hosts : RC_ABSENT;
 }
 
-/* In srun, for the exchange: a program that listens on its host. */
+/* In srun: the server, a program that listens on its host. */
 
 /* Higher than both descriptor numbers that the server expects (wire.h), so that one
  * dup2 does not close the source of the other. */
-enum { ABOVE = 16, ARGUMENTS_SIZE = 256 + RC_ROLL_HOSTS_MAX, VARIABLE_SIZE = 128, FAREWELL_SECONDS = 1, LOOK_MS = 500 };
+enum { ABOVE = 16, ARGUMENTS_SIZE = 256 + RC_ROLL_HOSTS_MAX, VARIABLE_SIZE = 128, FAREWELL_SECONDS = 1 };
 
 static int raise_descriptor(int fd)
 {
@@ -269,35 +268,19 @@ static struct {
     pthread_t thread;
 } life;
 
-/* MPIR_DEBUG_SPAWNED once the nodes have said that all tasks are started: the interface of srun for debuggers. */
-extern volatile int MPIR_debug_state __attribute__((weak));
-
-static bool has_started(void)
-{
-    return !&MPIR_debug_state || MPIR_debug_state == 1;
-}
-
-/* In a thread, until the server has gone. Sends the server a byte when all tasks are started. A failure ends the step
+/* In a thread, until the server has gone. A failure ends the step
  * as with srun -K; srun's own -K, -K0 or SLURM_KILL_BAD_EXIT come first (22.05 to 26.05: src/srun, _kill_on_bad_exit).
  * No function of Slurm sets it later. */
 static void *follow_server(void *unused)
 {
-    const char start = RC_LIFE_STARTED;
-    struct pollfd server = { .fd = life.fd, .events = POLLIN };
-    bool started = false;
     char byte;
 
-    for (;;) {
-        if (!started && has_started())
-            started = send(life.fd, &start, 1, MSG_NOSIGNAL) == 1;
-        if (poll(&server, 1, started ? -1 : LOOK_MS) <= 0)
-            continue;
-        if (recv(life.fd, &byte, 1, 0) != 1)
-            return unused;
+    while (recv(life.fd, &byte, 1, 0) == 1) {
         if (&slurm_conf)
             slurm_conf.kill_on_bad_exit = 1;
         send(life.fd, &byte, 1, MSG_NOSIGNAL);
     }
+    return unused;
 }
 
 /* All signals are left to srun's own thread. */
@@ -317,7 +300,7 @@ static bool start_thread(void)
  * something to say, and a job script that ends with this srun takes the server with it: it gets a moment. */
 static void end_server(int status, void *unused)
 {
-    const char ending = !has_started() ? RC_ENDED_UNSTARTED : status ? RC_ENDED_BADLY : RC_ENDED_WELL;
+    const char ending = status ? RC_ENDED_BADLY : RC_ENDED_WELL;
     struct timespec until;
 
     (void)unused;

@@ -5,17 +5,19 @@
 #include "api/rollcall.h"
 #include "effects/look.h"
 #include "rendezvous/discovery.h"
+#include "rendezvous/gather.h"
 #include "resolve/resolve.h"
 
 /* A call that all tasks of a job make together: each task's n-th call of a name belongs to the others' n-th.
  *
- * A task puts its part of a call into the launch's store (rendezvous/client.h), under a key of the launch, the task's
- * program (its first, its second, ...), the call's name and number, and the part of the call:
+ * It is a gather of the launch's server (rendezvous/gather.h), whose name has the launch, the task's program (its
+ * first, its second, ...), the call's name and number, and the part of the call:
  *
- *   v/SCOPE/PROGRAM/NAME/NUMBER/PART
+ *   task/SCOPE/PROGRAM/NAME/NUMBER/PART
  *
- * The process remembers how many calls of a name it has made, where the store server is, and which program of its rank
- * it is: first, second, ... A forked child starts with none of that. All functions are thread safe. */
+ * It begins with another word if the server's tasks have other numbers than the ranks. The process remembers how many
+ * calls of a name it has made, where the server is, and which program of its rank
+ * it is. A forked child starts with none of that. All functions are thread safe. */
 
 /* Bytes of a name that the user gives, and of a call's, which may have a word before that. */
 enum { RC_CALL_USERS_NAME = 64, RC_CALL_NAME = sizeof("all:") - 1 + RC_CALL_USERS_NAME };
@@ -30,8 +32,8 @@ struct rc_call {
     uint32_t world;
     int64_t deadline;
     uint32_t seconds;
-    int64_t lost;                  /* since when the store server is gone; 0: it is not */
-    char where[RC_DISCOVERY_TEXT]; /* the store server, or why there is none */
+    int64_t lost;                  /* since when the server is gone; 0: it is not */
+    char where[RC_DISCOVERY_TEXT]; /* the server, or why there is none */
     uint64_t program;              /* this one's number there, of the programs of its rank */
 };
 
@@ -39,17 +41,16 @@ struct rc_call {
 int rc_call_begin(const struct rollcall *job, const char *name, const char *title, int timeout_ms, struct rc_call *call,
                   struct rollcall_error *error);
 
-/* Puts a part into the store: 1. Returns 0 where another process has put it already; the first byte of what stands
- * there goes to *standing, which may be NULL. -1, with *error, on failure. */
-int rc_call_put(struct rc_call *call, uint32_t part, struct rc_str value, char *standing, struct rollcall_error *error);
-
-/* The same of a part that is the root's: 0, or -1 also where another task has put it already. */
+/* Bring a value that only the root has. 0, or -1 also if another task has brought it already. */
 int rc_call_say(struct rc_call *call, uint32_t part, struct rc_str value, struct rollcall_error *error);
 
-/* Waits until `root` has put a part. Writes up to `room` bytes of it, and to *size its whole size. 0 or -1. Root may be
- * RC_UNKNOWN: then a part that comes too late is no failure, but 1. */
+/* Wait until `root` has brought it. Write up to `room` bytes of it, and to *size its whole size. 0 or -1. */
 int rc_call_hear(struct rc_call *call, uint32_t part, uint32_t root, void *value, size_t room, size_t *size,
                  struct rollcall_error *error);
+
+/* Bring a value, and wait for those of all ranks. *gathered has slices of *text, to be freed. 0 or -1. */
+int rc_call_gather(struct rc_call *call, struct rc_str value, struct rc_gathered *gathered, char **text,
+                   struct rollcall_error *error);
 
 /* Fails with RC617; `who` is as in "rank 3 did not make this call". */
 int rc_call_fail_late(const struct rc_call *call, const char *who, struct rollcall_error *error);

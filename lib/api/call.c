@@ -16,7 +16,8 @@
 
 enum {
     TIMEOUT_MS = 300000, /* as torch's own for its store */
-    LOST_MS = 5000,      /* until the next program of rank 0's task has a store server */
+    LOST_MS = 5000,      /* until the next program of rank 0's task has a server */
+    PATIENCE_MS = 10000, /* with the server, after the time of a gather is over */
     PAUSE_MS = 20,
     REASON_MAX = 135, /* bytes of why there is no way */
 };
@@ -30,10 +31,10 @@ struct counter {
 /* This process in one launch. Most processes are in one launch only. */
 struct rc_call_process {
     char scope[RC_DISCOVERY_SCOPE];
-    char id[RC_WIRE_TOKEN + 1]; /* no other program of the rank has it */
+    char id[RC_CLIENT_SELF]; /* no other program of the rank has it */
     uint32_t rank;
     struct counter *counters;
-    char where[RC_DISCOVERY_TEXT]; /* the store server; empty: not known */
+    char where[RC_DISCOVERY_TEXT]; /* the server; empty: not known */
     uint64_t program;
     struct rc_call_process *next;
 };
@@ -66,7 +67,7 @@ static struct rc_call_process *find_process(const struct rc_discovery *discovery
         process = process->next;
     if (process || !(process = calloc(1, sizeof(*process))))
         return process;
-    if (rc_wire_new_token(process->id) < 0) {
+    if (rc_client_self(process->id) < 0) {
         free(process);
         return NULL;
     }
@@ -144,47 +145,37 @@ static uint32_t milliseconds_left(int64_t deadline)
 
 static int fail_gone(const struct rc_call *call, int rc, struct rollcall_error *error)
 {
-    const char *why =
-        "the store that rank 0's first call started has ended; it ends 10 s after the process that made that call, "
-        "so let that process live until the others have called";
+    const char *why = "the server that rank 0's first call started has ended; it ends 10 s after the process that made "
+                      "that call, so let that process live until the others have called";
 
     if (rc == -ENOSPC)
-        why = "the store of 64 MiB is full, and what calls have put there stays until the launch ends; share less in "
-              "all calls";
+        why =
+            "the server's 64 MiB are full, and what broadcasts have put there stays until the launch ends; share less "
+            "in them";
     else if (call->job->discovery.kind == RC_DISCOVERY_SRUN)
-        why = "srun, which stores what the tasks share, cannot be reached; check that it still runs, and "
+        why = "srun, beside which the server is, cannot be reached; check that it still runs, and "
               "whether this node reaches it";
     return rc_job_fail(error, ROLLCALL_NO_WAY, rc_message_entry(RC620)->id, "rank %u: %s: %s", call->rank, call->title,
                        why);
 }
 
-/* Finds the store server, and this process's number there: the first that no other program of its rank has. Whoever
+/* Find the server, and this process's number there: the first that no other program of its rank has. Who
  * asks again, because the reply was late, gets the same one. */
-static int open_store(struct rc_call *call, int64_t deadline)
+static int open_server(struct rc_call *call, int64_t deadline)
 {
+    static const struct rc_tools tools = { .exchange = NULL };
     const struct rc_call_process *process = call->process;
     struct rc_endpoint endpoint;
-    int rc = rc_discovery_open(&call->job->discovery, deadline, call->where);
+    char text[64];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    int rc = rc_discovery_open(&call->job->discovery, &tools, deadline, call->where);
 
     if (rc < 0)
         return rc;
     if (!rc_endpoint_read(rc_str(call->where), &endpoint))
         return -EPROTO;
-    for (call->program = 0;; call->program++) {
-        char text[64];
-        char owner[RC_WIRE_TOKEN] = "";
-        size_t size;
-        struct rc_arena arena = { .base = text, .size = sizeof(text) };
-        const char *key = rc_format(&arena, "n/%s/%u/%llu", process->scope, call->rank,
-                                    (unsigned long long)call->program);
-
-        rc = rc_store_client_put(&endpoint, key, rc_str(process->id), milliseconds_left(deadline), owner, sizeof(owner),
-                                 &size);
-        if (rc < 0)
-            return rc;
-        if (rc > 0 || memcmp(owner, process->id, sizeof(owner)) == 0)
-            return 0;
-    }
+    return rc_client_number(&endpoint, rc_format(&arena, "program/%s/%u", process->scope, call->rank),
+                            rc_str(process->id), milliseconds_left(deadline), &call->program);
 }
 
 static bool look_up(struct rc_call *call)
@@ -197,7 +188,7 @@ static bool look_up(struct rc_call *call)
 }
 
 /* One thread looks for the server; the others wait for its result. */
-static int find_store(struct rc_call *call)
+static int find_server(struct rc_call *call)
 {
     int64_t deadline = call->lost && call->lost + LOST_MS < call->deadline ? call->lost + LOST_MS : call->deadline;
     int rc = 0;
@@ -210,7 +201,7 @@ static int find_store(struct rc_call *call)
         poll(NULL, 0, PAUSE_MS);
     }
     if (!look_up(call)) {
-        rc = open_store(call, deadline);
+        rc = open_server(call, deadline);
         if (rc == 0) {
             pthread_mutex_lock(&state);
             memcpy(call->process->where, call->where, sizeof(call->where));
@@ -222,7 +213,7 @@ static int find_store(struct rc_call *call)
     return rc;
 }
 
-static void forget_store(struct rc_call *call)
+static void forget_server(struct rc_call *call)
 {
     pthread_mutex_lock(&state);
     if (strcmp(call->process->where, call->where) == 0)
@@ -237,45 +228,38 @@ static bool is_lost(int rc)
     return rc == -ECONNREFUSED || rc == -ECONNRESET || rc == -EPIPE || rc == -EPROTO;
 }
 
-/* One request to the store server: to put a value, or to get one. */
-struct errand {
-    uint32_t part;
-    struct rc_str put; /* absent: get */
-    void *value;
-    size_t room;
-    size_t size;
-};
-
-static int visit_store(struct rc_call *call, struct errand *errand)
+static int visit_server(struct rc_call *call, uint32_t part, struct rc_gather_request request, uint32_t milliseconds,
+                        struct rc_reply *reply)
 {
-    char key[RC_STORE_KEY_MAX + 1];
-    struct rc_arena arena = { .base = key, .size = sizeof(key) };
+    char name[RC_GATHER_NAME_MAX + 1];
+    struct rc_arena arena = { .base = name, .size = sizeof(name) };
     struct rc_endpoint endpoint;
 
-    rc_format(&arena, "v/%s/%llu/%s/%llu/%u", call->process->scope, (unsigned long long)call->program, call->name,
-              (unsigned long long)call->number, errand->part);
+    request.name = rc_str(rc_format(&arena, "%s/%s/%llu/%s/%llu/%u", call->job->ranks_are_tasks ? "task" : "rank",
+                                    call->process->scope, (unsigned long long)call->program, call->name,
+                                    (unsigned long long)call->number, part));
     if (arena.full || !rc_endpoint_read(rc_str(call->where), &endpoint))
         return -EINVAL;
-    if (errand->put.p)
-        return rc_store_client_put(&endpoint, key, errand->put, milliseconds_left(call->deadline), errand->value,
-                                   errand->room, &errand->size);
-    return rc_store_client_get(&endpoint, key, milliseconds_left(call->deadline), errand->value, errand->room,
-                               &errand->size);
+    return rc_client_gather(&endpoint, &request, milliseconds, reply, NULL);
 }
 
-/* Returns what visit_store returns. If a store server has ended, the next program of rank 0's task may start
- * another one; srun's server has no successor. *reached: whether there was a server. */
-static int run_errand(struct rc_call *call, struct errand *errand, bool *reached)
+/* If a server has ended, the next program of rank 0's task may start
+ * another one; srun's has no successor. *reached: whether there was a server. */
+static int run_request(struct rc_call *call, uint32_t part, struct rc_gather_request request, struct rc_reply *reply,
+                       bool *reached)
 {
     for (;;) {
-        int rc = find_store(call);
+        int rc = find_server(call);
+        uint32_t left = milliseconds_left(call->deadline);
 
         *reached = rc == 0;
+        if (rc == 0 && request.of > 1)
+            request.each = request.most = left;
         if (rc == 0)
-            rc = visit_store(call, errand);
+            rc = visit_server(call, part, request, request.of > 1 ? left + PATIENCE_MS : left, reply);
         if (!is_lost(rc))
             return rc;
-        forget_store(call);
+        forget_server(call);
         if (call->job->discovery.kind == RC_DISCOVERY_SRUN || rc_milliseconds() >= call->lost + LOST_MS ||
             rc_milliseconds() >= call->deadline)
             return rc;
@@ -291,25 +275,29 @@ int rc_call_fail_late(const struct rc_call *call, const char *who, struct rollca
                        call->rank, call->title, who);
 }
 
-/* `root` is the rank that puts the value, if this call gets it; RC_UNKNOWN: 1 is returned where it comes too late. */
-static int settle_errand(struct rc_call *call, struct errand *errand, uint32_t root, struct rollcall_error *error)
+/* The reply's text is *text, to be freed. `root` is the rank whose value this call gets; RC_UNKNOWN: all ranks'. */
+static int settle_request(struct rc_call *call, uint32_t part, const struct rc_gather_request *request, uint32_t root,
+                          struct rc_gathered *gathered, char **text, struct rollcall_error *error)
 {
+    struct rc_reply reply = { .text = NULL };
     char who[96];
     bool reached;
-    int rc = run_errand(call, errand, &reached);
+    int rc = run_request(call, part, *request, &reply, &reached);
 
-    if (rc >= 0)
-        return rc;
+    *text = reply.text;
+    if (rc == 0)
+        rc = rc_gathered_read((struct rc_str){ reply.text, reply.size }, gathered);
+    if (rc == 0)
+        return 0;
+    free(reply.text);
     if (rc == -EIO && !reached)
         return rc_job_fail(error, ROLLCALL_NO_WAY, rc_message_entry(RC616)->id,
                            "rank %u: %s: no way to the other tasks: %.*s; %s", call->rank, call->title, REASON_MAX,
                            call->where, call->job->discovery.cure);
     if (rc != -ETIMEDOUT || call->lost ||
-        (reached ? errand->put.p != NULL : call->job->discovery.kind == RC_DISCOVERY_SRUN))
+        (reached ? request->member != RC_UNKNOWN : call->job->discovery.kind == RC_DISCOVERY_SRUN))
         return fail_gone(call, rc, error);
-    if (reached && root == RC_UNKNOWN)
-        return 1;
-    /* if its store is not there, its process may have called and ended */
+    /* if its server is not there, its process may have called and ended */
     if (reached)
         snprintf(who, sizeof(who), "rank %u did not make this call within %u s", root, call->seconds);
     else
@@ -317,30 +305,50 @@ static int settle_errand(struct rc_call *call, struct errand *errand, uint32_t r
     return rc_call_fail_late(call, who, error);
 }
 
-int rc_call_put(struct rc_call *call, uint32_t part, struct rc_str value, char *standing, struct rollcall_error *error)
-{
-    struct errand errand = { .part = part, .put = value, .value = standing, .room = 1 };
-
-    return call->process ? settle_errand(call, &errand, call->rank, error) : 1;
-}
-
 int rc_call_say(struct rc_call *call, uint32_t part, struct rc_str value, struct rollcall_error *error)
 {
-    int rc = rc_call_put(call, part, value, NULL, error);
+    const struct rc_gather_request request = { .member = call->rank, .of = 1, .each = 1, .most = 1, .value = value };
+    struct rc_gathered gathered;
+    uint32_t member = RC_UNKNOWN;
+    struct rc_str standing;
+    char *text;
 
-    if (rc == 0)
+    if (!call->process)
+        return 0;
+    if (settle_request(call, part, &request, call->rank, &gathered, &text, error) < 0)
+        return -1;
+    rc_gathered_next(&gathered.list, &member, &standing);
+    free(text);
+    if (member != call->rank)
         return rc_job_fail(error, ROLLCALL_CONTRADICTION, rc_message_entry(RC619)->id,
                            "rank %u: %s: another rank calls itself the root, too; give all ranks the same root",
                            call->rank, call->title);
-    return rc < 0 ? -1 : 0;
+    return 0;
 }
 
 int rc_call_hear(struct rc_call *call, uint32_t part, uint32_t root, void *value, size_t room, size_t *size,
                  struct rollcall_error *error)
 {
-    struct errand errand = { .part = part, .value = value, .room = room };
-    int rc = settle_errand(call, &errand, root, error);
+    const struct rc_gather_request request = { .member = RC_UNKNOWN, .of = 1 };
+    struct rc_gathered gathered;
+    struct rc_str standing = { .n = 0 };
+    uint32_t member;
+    char *text;
 
-    *size = errand.size;
-    return rc;
+    if (settle_request(call, part, &request, root, &gathered, &text, error) < 0)
+        return -1;
+    rc_gathered_next(&gathered.list, &member, &standing);
+    if (standing.n && room)
+        memcpy(value, standing.p, standing.n < room ? standing.n : room);
+    *size = standing.n;
+    free(text);
+    return 0;
+}
+
+int rc_call_gather(struct rc_call *call, struct rc_str value, struct rc_gathered *gathered, char **text,
+                   struct rollcall_error *error)
+{
+    const struct rc_gather_request request = { .member = call->rank, .of = call->world, .value = value };
+
+    return settle_request(call, 0, &request, RC_UNKNOWN, gathered, text, error);
 }

@@ -204,7 +204,7 @@ ROLLCALL_API const struct rollcall_message *rollcall_message_at(const struct rol
  * Calls between ranks
  *
  * For a program that needs a few bytes of another rank at its start, before it
- * has connections of its own: they are kept for the whole launch. The page
+ * has connections of its own. The page
  * describes the server, and the launchers under which there is one.
  *
  * Several calls: each meets the other ranks' calls of the same name in order,
@@ -230,9 +230,9 @@ ROLLCALL_API int rollcall_broadcast(const struct rollcall *job, const char *name
  *    All ranks give the same [name] (1 to 64 letters, digits and . _ -), size
  *    and root.
  *  It is no barrier: the root returns at once, the others when they have it.
- *    The root's bytes stay in the store until the launch ends, or without
- *    srun --ddp, until rank 0's process does. The store holds 64 MiB: a call
- *    for which it has no room fails with ROLLCALL_NO_WAY (RC620).
+ *    The root's bytes stay in the server until the launch ends. The server
+ *    keeps 64 MiB: a call for which it has no room fails with
+ *    ROLLCALL_NO_WAY (RC620).
  */
 
 ROLLCALL_API int rollcall_allgather(const struct rollcall *job, const char *name, const void *data, size_t size,
@@ -246,9 +246,8 @@ ROLLCALL_API int rollcall_allgather(const struct rollcall *job, const char *name
  *  No rank returns before each has made the call. If a rank has not called when
  *    the time of another is over, the call fails in all ranks with
  *    ROLLCALL_TIMEOUT, also in a rank that calls later. The text names the late
- *    ranks and, under srun --ddp, their nodes if the ranks are srun's. After a
- *    failure [all] may be partly written.
- *  Twice the bytes stay where a broadcast's do, and count towards 64 MiB.
+ *    ranks and, under srun --ddp, their nodes if the ranks are srun's.
+ *  The server keeps the bytes until all ranks have them.
  */
 
 ROLLCALL_API int rollcall_barrier(const struct rollcall *job, const char *name, int timeout_ms,
@@ -256,8 +255,7 @@ ROLLCALL_API int rollcall_barrier(const struct rollcall *job, const char *name, 
 /*
  *  Returns when all ranks have made the call with the same [name], as above. A
  *    broadcast or an allgather of that name is another call. It fails as
- *    rollcall_allgather() does if a rank is late. Each call leaves less
- *    than 1 KiB a rank in the store.
+ *    rollcall_allgather() does if a rank is late.
  */
 
 ROLLCALL_API int rollcall_nccl_unique_id(const struct rollcall *job, void *id, int timeout_ms,

@@ -105,7 +105,7 @@ struct rc_reader {
 };
 
 /* RC_NODE_SET_BITS: as many nodes as Slurm can have (MAX_SLURM_NODES, slurm.h). */
-enum { RC_NODE_SET_BITS = 65536, RC_SCRATCH_BITS = 2 * RC_NODE_SET_BITS };
+enum { RC_NODE_SET_BITS = 65536, RC_SCRATCH_BITS = 4 * RC_NODE_SET_BITS };
 
 /* Whether this of the node is known; looks for it the first time. path is that of
  * RC_LEARN_HOST_FILE, a variable's value; a family may ask for one file only. */

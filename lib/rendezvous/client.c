@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"
+#include "rendezvous/local.h"
 #include "system/node.h"
 
 /* A lost packet is sent again after 1 s, so longer is of no use. A server that refuses has ended, or is refusing for a
@@ -23,7 +23,6 @@ enum { ROUND_MS = 1000, REFUSALS_MAX = 10, PAUSE_MS = 20, HOST_SIZE = 256, TRIES
 struct attempt {
     int64_t deadline;
     unsigned refusals;
-    bool by_name; /* hosts that are names are tried, too */
 };
 
 /* Connections to the addresses of one host. poll passes over those that have failed, whose descriptor is -1. */
@@ -85,12 +84,12 @@ static int await_winner(struct race *race, int milliseconds, int64_t *deadline)
     return -1;
 }
 
-static struct addrinfo *find_addresses(struct rc_str host, uint16_t port, bool by_name)
+static struct addrinfo *find_addresses(struct rc_str host, uint16_t port)
 {
     const struct addrinfo hints = {
         .ai_family = AF_UNSPEC,
         .ai_socktype = SOCK_STREAM,
-        .ai_flags = AI_NUMERICSERV | (by_name ? 0 : AI_NUMERICHOST),
+        .ai_flags = AI_NUMERICSERV | AI_NUMERICHOST,
     };
     struct addrinfo *addresses;
     char name[HOST_SIZE];
@@ -105,12 +104,12 @@ static struct addrinfo *find_addresses(struct rc_str host, uint16_t port, bool b
 }
 
 /* One round, in the order of the hosts. */
-static int try_hosts(struct race *race, struct rc_str hosts, uint16_t port, bool by_name, int64_t *deadline)
+static int try_hosts(struct race *race, struct rc_str hosts, uint16_t port, int64_t *deadline)
 {
     int fd = -1;
 
     for (int i = 0; fd < 0 && hosts.p && i < RC_CLIENT_HOSTS_MAX; i++) {
-        struct addrinfo *addresses = find_addresses(rc_str_split(hosts, ' ', &hosts), port, by_name);
+        struct addrinfo *addresses = find_addresses(rc_str_split(hosts, ' ', &hosts), port);
 
         for (const struct addrinfo *a = addresses; a && fd < 0 && race->count < TRIES_MAX; a = a->ai_next) {
             begin_try(race, a);
@@ -127,14 +126,23 @@ static int try_hosts(struct race *race, struct rc_str hosts, uint16_t port, bool
     return fd;
 }
 
+/* -1 if it is to be tried again. */
+static int try_local(struct race *race, struct rc_str host)
+{
+    int fd = rc_local_connect((struct rc_str){ host.p + 1, host.n - 1 });
+
+    race->refused = fd == -ECONNREFUSED;
+    return fd == -ECONNREFUSED || fd == -EAGAIN ? -1 : fd == -EPERM ? -EACCES : fd;
+}
+
 static int reach_server(struct attempt *attempt, struct rc_str hosts, uint16_t port)
 {
-    /* the first round tries addresses alone: a name may take as long as the resolver does */
-    for (bool by_name = false;; by_name = attempt->by_name) {
+    for (;;) {
         struct race race = { .count = 0 };
-        int fd = try_hosts(&race, hosts, port, by_name, &attempt->deadline);
+        int fd = hosts.p[0] == RC_LOCAL_HOST ? try_local(&race, hosts)
+                                             : try_hosts(&race, hosts, port, &attempt->deadline);
 
-        if (fd >= 0)
+        if (fd != -1)
             return fd;
         if (rc_milliseconds() >= attempt->deadline)
             return -ETIMEDOUT;
@@ -166,12 +174,16 @@ static int send_all(int fd, const char *message, size_t size, int64_t deadline)
 
 static int receive_reply(int fd, const char *token, int64_t deadline, struct rc_reply *reply)
 {
-    struct rc_wire wire = { .limit = RC_WIRE_ROLL_MAX };
+    struct rc_wire wire = { .limit = RC_WIRE_REPLY_MAX };
     enum rc_wire_state state;
     int rc = 0;
 
     while ((state = rc_wire_read(&wire, fd, token)) == RC_WIRE_MORE && (rc = rc_wire_wait(fd, POLLIN, deadline)) == 0)
         continue;
+    if (state == RC_WIRE_WHOLE && wire.is_foreign) {
+        rc_wire_free(&wire);
+        return -EPROTONOSUPPORT;
+    }
     if (state == RC_WIRE_WHOLE) {
         *reply = (struct rc_reply){ wire.body, wire.used };
         return 0;
@@ -180,156 +192,120 @@ static int receive_reply(int fd, const char *token, int64_t deadline, struct rc_
     return state == RC_WIRE_WRONG ? -EPROTO : rc;
 }
 
-/* One connection. */
-static int visit_server(const struct rc_endpoint *server, struct rc_str text, struct attempt *attempt, int64_t deadline,
-                        struct rc_reply *reply, struct rc_client_part *part)
+static int visit_server(const struct rc_endpoint *server, const char *message, size_t size, struct attempt *attempt,
+                        int64_t deadline, struct rc_reply *reply, struct rc_client_part *part)
 {
-    const char *token = server->token.p;
     int64_t before = rc_milliseconds();
     int64_t reach = attempt->deadline - before;
-    size_t size;
-    char *message = rc_wire_pack(token, text, &size);
-    int fd;
-    int rc;
+    int fd = reach_server(attempt, server->hosts, server->port);
+    int rc = fd;
 
-    if (!message)
-        return -ENOMEM;
-    fd = reach_server(attempt, server->hosts, server->port);
-    if (fd >= 0 && part && part->begins && !part->heard)
-        part->begins();
     /* the server needs its time, also if this process was suspended before it sent anything */
     deadline = rc_deadline_resume(deadline, before, reach);
-    rc = fd < 0 ? fd : send_all(fd, message, size, deadline);
+    if (fd >= 0)
+        rc = send_all(fd, message, size, deadline);
     if (part)
-        part->heard |= rc == 0;
+        part->heard = rc == 0;
     if (rc == 0)
-        rc = receive_reply(fd, token, deadline, reply);
+        rc = receive_reply(fd, server->token.p, deadline, reply);
     if (fd >= 0)
         close(fd);
-    free(message);
     return rc;
-}
-
-/* Between half of the time and all of it, so that those who were sent away together do not
- * come back together. */
-static void pause_between(uint32_t milliseconds, int64_t deadline)
-{
-    int left = rc_milliseconds_left(deadline);
-    struct timespec now;
-    int pause;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    pause = (int)(milliseconds / 2 + (now.tv_nsec / 1000 + getpid()) % (milliseconds / 2));
-    poll(NULL, 0, pause < left ? pause : left);
 }
 
 int rc_client_request(const struct rc_endpoint *server, struct rc_str text, uint32_t milliseconds,
                       struct rc_reply *reply, struct rc_client_part *part)
 {
-    bool asks_store = rc_store_is_question(text);
-    uint32_t longest = asks_store ? RC_CLIENT_AGAIN_TASK_MAX_MS : RC_CLIENT_AGAIN_NODE_MAX_MS;
-    uint32_t pause = asks_store ? RC_CLIENT_AGAIN_TASK_MS : RC_CLIENT_AGAIN_NODE_MS;
     int64_t deadline = rc_milliseconds() + milliseconds;
     /* connecting may take half of the time: the reply needs some, too */
     struct attempt attempt = {
         .deadline = rc_milliseconds() + (part && part->reach ? part->reach : milliseconds / 2),
-        .by_name = part && part->by_name,
     };
+    size_t size;
+    char *message = rc_wire_pack(server->token.p, text, &size);
     struct rc_reply received;
-    int rc;
+    int rc = -ENOMEM;
 
     if (part)
         part->heard = false;
-    for (;; pause = 2 * pause < longest ? 2 * pause : longest) {
-        rc = visit_server(server, text, &attempt, deadline, &received, part);
-        if (rc < 0 || !rc_str_is((struct rc_str){ received.text, received.size }, RC_SERVER_AGAIN))
-            break;
+    if (message)
+        rc = visit_server(server, message, size, &attempt, deadline, &received, part);
+    free(message);
+    if (rc == 0 && rc_str_is((struct rc_str){ received.text, received.size }, RC_SERVER_REFUSED)) {
         free(received.text);
-        pause_between(pause, deadline);
-        if (!asks_store)
-            text = RC_STR(RC_SERVER_ANSWER);
-        attempt.deadline = deadline;
-        attempt.refusals = 0;
+        return -EPROTONOSUPPORT;
     }
     if (rc == 0)
         *reply = received;
     return rc;
 }
 
-/* Its reply, to be freed; and what the reply says: a number and perhaps a value,
- * a slice of it. */
-struct answer {
-    struct rc_reply reply;
-    uint64_t number;
-    struct rc_str value;
-};
-
-static int read_reply(struct answer *answer)
+int rc_client_tell(const struct rc_endpoint *server, struct rc_str text, uint32_t milliseconds)
 {
-    struct rc_str line = rc_str_split((struct rc_str){ answer->reply.text, answer->reply.size }, '\n', &answer->value);
-    struct rc_str begin = rc_str_split(line, ' ', &line);
+    struct rc_reply reply;
+    int rc = rc_client_request(server, text, milliseconds, &reply, NULL);
 
-    if (rc_str_is(begin, "store") && rc_str_is(line, "full"))
-        return -ENOSPC;
-    return rc_str_is(begin, "store") && answer->value.p && rc_parse_u64(line, UINT64_MAX, &answer->number) ? 0
-                                                                                                           : -EPROTO;
+    if (rc < 0)
+        return rc;
+    free(reply.text);
+    return reply.size ? -EPROTO : 0;
 }
 
-static int ask_store(const struct rc_endpoint *server, const char *what, const char *key, struct rc_str value,
-                     uint32_t milliseconds, struct answer *answer)
+int rc_client_gather(const struct rc_endpoint *server, const struct rc_gather_request *request, uint32_t milliseconds,
+                     struct rc_reply *reply, struct rc_client_part *part)
 {
-    char text[sizeof("store count \n") + RC_STORE_KEY_MAX + RC_STORE_VALUE_MAX];
-    int head;
+    size_t size = RC_GATHER_HEAD_MAX + request->value.n;
+    char *text = malloc(size);
+    struct rc_arena arena = { .base = text, .size = RC_GATHER_HEAD_MAX };
     int rc;
 
-    *answer = (struct answer){ .number = 0 };
-    if (!rc_store_is_key(rc_str(key)) || value.n > RC_STORE_VALUE_MAX)
-        return -EINVAL;
-    head = snprintf(text, sizeof(text), "store %s %s\n", what, key);
-    if (value.n)
-        memcpy(text + head, value.p, value.n);
-    rc = rc_client_request(server, (struct rc_str){ text, (size_t)head + value.n }, milliseconds, &answer->reply, NULL);
-    return rc < 0 ? rc : read_reply(answer);
-}
-
-static void copy_value(const struct answer *answer, void *value, size_t room, size_t *size)
-{
-    if (answer->value.n && room)
-        memcpy(value, answer->value.p, answer->value.n < room ? answer->value.n : room);
-    *size = answer->value.n;
-}
-
-int rc_store_client_put(const struct rc_endpoint *server, const char *key, struct rc_str value, uint32_t milliseconds,
-                        void *standing, size_t room, size_t *standing_size)
-{
-    struct answer answer;
-    int rc = ask_store(server, "put", key, value, milliseconds, &answer);
-
-    if (rc == 0 && answer.number == 0 && standing)
-        copy_value(&answer, standing, room, standing_size);
-    free(answer.reply.text);
-    return rc < 0 ? rc : answer.number != 0;
-}
-
-int rc_store_client_get(const struct rc_endpoint *server, const char *key, uint32_t milliseconds, void *value,
-                        size_t room, size_t *size)
-{
-    struct answer answer;
-    int rc = ask_store(server, "get", key, RC_ABSENT, milliseconds, &answer);
-
-    if (rc == 0)
-        copy_value(&answer, value, room, size);
-    free(answer.reply.text);
+    if (!text)
+        return -ENOMEM;
+    rc_gather_request_write(request, &arena);
+    rc_join(&arena);
+    if (request->value.n)
+        memcpy(text + arena.used, request->value.p, request->value.n);
+    rc = rc_client_request(server, (struct rc_str){ text, arena.used + request->value.n }, milliseconds, reply, part);
+    free(text);
     return rc;
 }
 
-int rc_store_client_count(const struct rc_endpoint *server, const char *key, uint32_t milliseconds, uint64_t *before)
+int rc_client_self(char who[RC_CLIENT_SELF])
 {
-    struct answer answer;
-    int rc = ask_store(server, "count", key, RC_ABSENT, milliseconds, &answer);
+    return rc_wire_new_token(who);
+}
 
+int rc_client_claim(const struct rc_endpoint *server, const char *name, struct rc_str who, uint32_t milliseconds)
+{
+    const struct rc_gather_request request = { .name = rc_str(name), .of = 1, .each = 1, .most = 1, .value = who };
+    struct rc_gathered gathered;
+    struct rc_reply reply;
+    struct rc_str value = RC_ABSENT;
+    uint32_t member;
+    int rc = rc_client_gather(server, &request, milliseconds, &reply, NULL);
+
+    if (rc < 0)
+        return rc;
+    rc = rc_gathered_read((struct rc_str){ reply.text, reply.size }, &gathered);
     if (rc == 0)
-        *before = answer.number;
-    free(answer.reply.text);
+        rc = rc_gathered_next(&gathered.list, &member, &value) ? rc_str_eq(value, who) : -EPROTO;
+    free(reply.text);
     return rc;
+}
+
+int rc_client_number(const struct rc_endpoint *server, const char *name, struct rc_str who, uint32_t milliseconds,
+                     uint64_t *number)
+{
+    int64_t deadline = rc_milliseconds() + milliseconds;
+
+    for (*number = 0;; ++*number) {
+        char text[RC_GATHER_NAME_MAX + 1];
+        struct rc_arena arena = { .base = text, .size = sizeof(text) };
+        int left = rc_milliseconds_left(deadline);
+        int rc = rc_client_claim(server, rc_format(&arena, "%s/%llu", name, (unsigned long long)*number), who,
+                                 left < 1 ? 1 : (uint32_t)left);
+
+        if (rc != 0)
+            return rc < 0 ? rc : 0;
+    }
 }

@@ -6,16 +6,18 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include "rendezvous/local.h"
 #include "system/node.h"
 
 /* A round accepts at most WELCOMES connections, so that those that are open already are
  * read in between. A rush of nodes then never fills the pending queue. */
-enum { EVENTS = 64, WELCOMES = 64, DESCRIPTORS_MAX = 65536, DEAF_MS = 100 };
+enum { EVENTS = 64, WELCOMES = 64, MOST_AT_END = 4096, DEAF_MS = 100 };
 
 /* EPOLL_CTL_ADD or EPOLL_CTL_MOD. 0 or -errno. */
 static int watch(const struct rc_connections *connections, int operation, int fd, uint32_t events, void *whom)
@@ -25,67 +27,75 @@ static int watch(const struct rc_connections *connections, int operation, int fd
     return epoll_ctl(connections->epoll, operation, fd, &event) < 0 ? -errno : 0;
 }
 
-/* Watches a connection for room to send as well. */
-static bool watch_sending(const struct rc_connections *connections, struct rc_connection *connection)
+struct rc_body *rc_body_make(struct rc_str text)
 {
-    return watch(connections, EPOLL_CTL_MOD, connection->fd, EPOLLIN | EPOLLOUT, connection) == 0;
+    struct rc_body *body = malloc(sizeof(*body) + text.n);
+
+    if (!body)
+        return NULL;
+    *body = (struct rc_body){ .users = 1, .size = text.n };
+    if (text.p && text.n)
+        memcpy(body->bytes, text.p, text.n);
+    return body;
 }
 
-/* Raises the limit of descriptors as far as the system allows: each node needs one. The limit is also that of what
- * strangers can make the server keep. */
-static void raise_limit(void)
+void rc_body_drop(struct rc_body *body)
 {
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-        return;
-    limit.rlim_cur = limit.rlim_max < DESCRIPTORS_MAX ? limit.rlim_max : DESCRIPTORS_MAX;
-    setrlimit(RLIMIT_NOFILE, &limit);
+    if (body && --body->users == 0)
+        free(body);
 }
 
-int rc_connections_open(struct rc_connections *connections, int listener, int life, const char *token,
-                        rc_connections_handle *handle, void *more)
+int rc_connections_live(struct rc_connections *connections, int life)
+{
+    if (connections->life >= 0)
+        epoll_ctl(connections->epoll, EPOLL_CTL_DEL, connections->life, NULL);
+    connections->life = life;
+    return life < 0 ? 0 : watch(connections, EPOLL_CTL_ADD, life, EPOLLIN, &connections->life);
+}
+
+/* EPOLL_CTL_ADD or EPOLL_CTL_MOD. */
+static int watch_listeners(struct rc_connections *connections, int operation, uint32_t events)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < RC_LISTENERS_MAX; i++)
+        if (connections->listener[i] >= 0)
+            rc = watch(connections, operation, connections->listener[i], events, &connections->listener[i]);
+    return rc;
+}
+
+int rc_connections_open(struct rc_connections *connections, const int listener[RC_LISTENERS_MAX], const char *token,
+                        rc_connections_handle *handle, rc_connections_left *left, void *more)
 {
     int rc;
 
-    raise_limit();
     *connections = (struct rc_connections){
-        .listener = listener,
+        .listener = { listener[0], listener[1] },
         .epoll = epoll_create1(EPOLL_CLOEXEC),
-        .life = life,
+        .life = -1,
         .token = token,
         .handle = handle,
+        .left = left,
         .more = more,
     };
-    rc = connections->epoll < 0 ? -errno : watch(connections, EPOLL_CTL_ADD, listener, EPOLLIN, connections);
-    if (rc == 0 && life >= 0)
-        rc = watch(connections, EPOLL_CTL_ADD, life, EPOLLIN, &connections->life);
-    connections->again = rc_wire_pack(token, RC_STR(RC_SERVER_AGAIN), &connections->again_size);
-    if (rc == 0 && !connections->again)
-        rc = -ENOMEM;
+    rc = connections->epoll < 0 ? -errno : watch_listeners(connections, EPOLL_CTL_ADD, EPOLLIN);
     if (rc < 0)
         rc_connections_close(connections);
     return rc;
 }
 
-static struct rc_connection *connection_of_turn(struct rc_link *turn)
-{
-    return (struct rc_connection *)(void *)((char *)turn - offsetof(struct rc_connection, turn));
-}
-
 static void listen_again(struct rc_connections *connections)
 {
-    if (watch(connections, EPOLL_CTL_MOD, connections->listener, EPOLLIN, connections) == 0)
+    if (watch_listeners(connections, EPOLL_CTL_MOD, EPOLLIN) == 0)
         connections->deaf = 0;
 }
 
 static void drop_connection(struct rc_connections *connections, struct rc_connection *connection)
 {
     rc_queue_leave(&connection->link);
-    rc_queue_leave(&connection->turn);
     close(connection->fd); /* which also takes it out of the epoll set */
     rc_wire_free(&connection->wire);
-    free(connection->own_reply);
+    rc_body_drop(connection->reply);
     free(connection);
     if (connections->deaf)
         listen_again(connections);
@@ -94,35 +104,50 @@ static void drop_connection(struct rc_connections *connections, struct rc_connec
 void rc_connections_close(struct rc_connections *connections)
 {
     connections->deaf = 0;
-    while (connections->waiting.first)
-        drop_connection(connections, connection_of_turn(connections->waiting.first));
     while (connections->pending.first)
         drop_connection(connections, rc_connection_of(connections->pending.first));
     while (connections->authenticated.first)
         drop_connection(connections, rc_connection_of(connections->authenticated.first));
     if (connections->epoll >= 0)
         close(connections->epoll);
-    close(connections->listener);
-    free(connections->again);
+    for (unsigned i = 0; i < RC_LISTENERS_MAX; i++)
+        if (connections->listener[i] >= 0)
+            close(connections->listener[i]);
 }
 
-/* Returns true as long as the connection has to wait, false once it is done or lost. */
+void rc_connection_reply_with(struct rc_connection *connection, struct rc_body *body, size_t size)
+{
+    /* without a reply its own next event drops it */
+    if (!body) {
+        shutdown(connection->fd, SHUT_RDWR);
+        return;
+    }
+    body->users++;
+    connection->reply = body;
+    connection->size = size;
+    connection->head_size = rc_wire_head(connection->token, size, connection->head);
+}
+
+/* Return true as long as the connection has to wait, false once it is done or lost. */
 static bool send_reply(struct rc_connections *connections, struct rc_connection *connection)
 {
-    if (!connection->reply) {
-        if (!connection->turn.queue)
-            rc_queue_join(&connections->waiting, &connection->turn);
+    size_t head = connection->head_size;
+
+    if (!connection->reply)
         return true;
-    }
-    rc_queue_leave(&connection->turn);
-    while (connection->sent < connection->reply_size) {
-        ssize_t n = send(connection->fd, connection->reply + connection->sent,
-                         connection->reply_size - connection->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (connection->sent < head + connection->size) {
+        size_t of_head = connection->sent < head ? connection->sent : head;
+        size_t of_body = connection->sent - of_head;
+        struct iovec part[] = { { connection->head + of_head, head - of_head },
+                                { connection->reply->bytes + of_body, connection->size - of_body } };
+        const struct msghdr message = { .msg_iov = part, .msg_iovlen = 2 };
+        ssize_t n = sendmsg(connection->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return errno == EAGAIN && watch_sending(connections, connection);
+            return errno == EAGAIN &&
+                   watch(connections, EPOLL_CTL_MOD, connection->fd, EPOLLIN | EPOLLOUT, connection) == 0;
         connection->sent += (size_t)n;
     }
     /* closing with nothing unread is no reset, which could overtake the reply */
@@ -131,17 +156,9 @@ static bool send_reply(struct rc_connections *connections, struct rc_connection 
 
 void rc_connections_reply(struct rc_connections *connections, struct rc_connection *connection)
 {
+    rc_queue_join(&connections->authenticated, &connection->link);
     if (!send_reply(connections, connection))
         drop_connection(connections, connection);
-}
-
-void rc_connections_wake(struct rc_connections *connections, struct rc_connection *connection)
-{
-    rc_queue_join(&connections->authenticated, &connection->link);
-    rc_queue_leave(&connection->turn);
-    /* without a reply it is dropped, and by its own next event as well */
-    if (!connection->reply || !watch_sending(connections, connection))
-        shutdown(connection->fd, SHUT_RDWR);
 }
 
 /* Whether an authenticated connection is still open and silent. Any other one is dropped. */
@@ -154,7 +171,7 @@ static bool is_patient(const struct rc_connection *connection)
 
 static bool hear_pending(struct rc_connections *connections, struct rc_connection *connection)
 {
-    switch (rc_wire_read(&connection->wire, connection->fd, connections->token)) {
+    switch (rc_wire_read(&connection->wire, connection->fd, connection->token)) {
     case RC_WIRE_MORE:
         return true;
     case RC_WIRE_WRONG:
@@ -168,10 +185,12 @@ static bool hear_pending(struct rc_connections *connections, struct rc_connectio
 
 static void hear_connection(struct rc_connections *connections, struct rc_connection *connection)
 {
-    bool stays = connection->link.queue == &connections->pending
-                     ? hear_pending(connections, connection)
-                     : is_patient(connection) && send_reply(connections, connection);
+    bool is_pending = connection->link.queue == &connections->pending;
+    bool stays = is_pending ? hear_pending(connections, connection)
+                            : is_patient(connection) && send_reply(connections, connection);
 
+    if (!stays && !is_pending && !connection->reply)
+        connections->left(connections->more, connection);
     if (!stays)
         drop_connection(connections, connection);
 }
@@ -192,39 +211,7 @@ static bool is_oldest_silent(const struct rc_connections *connections, int64_t m
            rc_connection_of(connections->pending.first)->since + milliseconds <= rc_milliseconds();
 }
 
-/* Asks the one that has waited longest to come again. */
-static void send_away(struct rc_connections *connections)
-{
-    struct rc_connection *connection = connection_of_turn(connections->waiting.first);
-
-    connection->reply = connections->again;
-    connection->reply_size = connections->again_size;
-    connections->sent_away++;
-    rc_queue_join(&connections->authenticated, &connection->link);
-    rc_connections_reply(connections, connection);
-}
-
-/* Without a free descriptor accept4 fails even where nobody has come. */
-static bool has_newcomer(const struct rc_connections *connections)
-{
-    struct pollfd listener = { .fd = connections->listener, .events = POLLIN };
-
-    return poll(&listener, 1, 0) > 0;
-}
-
-/* Closes a connection for a new one. False where there is none that can go: strangers drive nobody out who waits. */
-static bool make_room(struct rc_connections *connections)
-{
-    if (is_oldest_silent(connections, RC_CONNECTIONS_SILENCE_MS))
-        drop_oldest(connections);
-    else if (connections->waiting.count > connections->pending.count)
-        send_away(connections);
-    else
-        return false;
-    return true;
-}
-
-static void add_connection(struct rc_connections *connections, int fd)
+static void add_connection(struct rc_connections *connections, int fd, bool is_local)
 {
     struct rc_connection *connection = calloc(1, sizeof(*connection));
 
@@ -235,31 +222,66 @@ static void add_connection(struct rc_connections *connections, int fd)
     }
     connection->fd = fd;
     connection->since = rc_milliseconds();
-    connection->wire.limit = RC_WIRE_BODY_MAX;
+    connection->token = is_local ? RC_LOCAL_TOKEN : connections->token;
+    connection->wire.limit = RC_WIRE_REQUEST_MAX;
     rc_queue_join(&connections->pending, &connection->link);
     /* most messages are complete by now; this round's list has no event of this connection yet */
     hear_connection(connections, connection);
 }
 
-static void accept_connections(struct rc_connections *connections)
+/* Without a free descriptor accept4 fails even if nobody has come. */
+static bool has_newcomer(int listener)
+{
+    struct pollfd newcomer = { .fd = listener, .events = POLLIN };
+
+    return poll(&newcomer, 1, 0) > 0;
+}
+
+/* Out of descriptors. Return whether to accept once more; else leave the listeners alone for a moment, or until a
+ * connection is closed. Strangers drive nobody out who waits. */
+static bool make_room(struct rc_connections *connections, int listener)
+{
+    if (!has_newcomer(listener))
+        return false;
+    if (is_oldest_silent(connections, RC_CONNECTIONS_SILENCE_MS)) {
+        drop_oldest(connections);
+        return true;
+    }
+    if (watch_listeners(connections, EPOLL_CTL_MOD, 0) == 0)
+        connections->deaf = rc_milliseconds() + DEAF_MS;
+    return false;
+}
+
+static void accept_connections(struct rc_connections *connections, int listener)
 {
     for (int i = 0; i < WELCOMES; i++) {
-        int fd = accept4(connections->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
         if (fd >= 0) {
-            add_connection(connections, fd);
+            bool is_local = rc_local_is_local(fd);
+
+            if (!is_local || rc_local_is_own_users(fd))
+                add_connection(connections, fd, is_local);
+            else
+                close(fd);
         } else if (errno == EMFILE || errno == ENFILE) {
-            if (!has_newcomer(connections))
+            if (!make_room(connections, listener))
                 return;
-            if (make_room(connections))
-                continue;
-            /* leaves the listener alone for a moment, or until a connection is closed */
-            if (watch(connections, EPOLL_CTL_MOD, connections->listener, 0, connections) == 0)
-                connections->deaf = rc_milliseconds() + DEAF_MS;
-            return;
         } else if (errno != EINTR && errno != ECONNABORTED) {
             return;
         }
+    }
+}
+
+void rc_connections_shut(struct rc_connections *connections)
+{
+    for (unsigned i = 0; i < RC_LISTENERS_MAX; i++) {
+        if (connections->listener[i] < 0)
+            continue;
+        for (int more = MOST_AT_END; more > 0 && has_newcomer(connections->listener[i]); more -= WELCOMES)
+            accept_connections(connections, connections->listener[i]);
+        close(connections->listener[i]);
+        connections->listener[i] = -1;
     }
 }
 
@@ -274,25 +296,28 @@ static int64_t next_timeout(const struct rc_connections *connections)
 
 /* A connection may be dropped while other events of the same round are still to be handled.
  * Each has one event in a round, and only its own event or the listener's drops it. So the
- * listener's event is handled last. */
+ * listeners' events are handled last. */
 bool rc_connections_serve(struct rc_connections *connections, int64_t until)
 {
     int64_t patience = next_timeout(connections);
     struct epoll_event events[EVENTS];
     int count = epoll_wait(connections->epoll, events, EVENTS,
                            rc_milliseconds_left(until < patience ? until : patience));
-    bool has_new = false;
+    bool has_new[RC_LISTENERS_MAX] = { false };
 
     for (int i = 0; i < count; i++) {
         if (events[i].data.ptr == &connections->life)
             return false;
-        if (events[i].data.ptr == connections)
-            has_new = true;
+        if (events[i].data.ptr == &connections->listener[0])
+            has_new[0] = true;
+        else if (events[i].data.ptr == &connections->listener[1])
+            has_new[1] = true;
         else
             hear_connection(connections, events[i].data.ptr);
     }
-    if (has_new)
-        accept_connections(connections);
+    for (unsigned i = 0; i < RC_LISTENERS_MAX; i++)
+        if (has_new[i])
+            accept_connections(connections, connections->listener[i]);
     if (connections->deaf && connections->deaf <= rc_milliseconds())
         listen_again(connections);
     while (is_oldest_silent(connections, RC_CONNECTIONS_PATIENCE * INT64_C(1000)))

@@ -13,7 +13,7 @@
 
 #include "base/text.h"
 #include "launcher/families.h"
-#include "rendezvous/wire.h"
+#include "rendezvous/client.h"
 #include "system/node.h"
 #include "system/program.h"
 
@@ -83,7 +83,8 @@ const char *rc_pmix_server_gds(struct rc_str version)
 
 extern char **environ;
 
-enum { PAUSE_MS = 20, PATIENCE_MS = 2000, PUBLISH_MS = 10000 };
+/* FAREWELL_MS: how long a server stays after its owner, so that late tasks find what a short-lived rank 0 has left. */
+enum { PAUSE_MS = 20, PATIENCE_MS = 2000, PUBLISH_MS = 10000, FAREWELL_MS = 10000, ARGUMENTS_SIZE = 1024 };
 
 /* The scope alone would be the same for two launches of torchrun, or two by hand. */
 static const char *full_scope(const struct rc_result *result, struct rc_arena *arena)
@@ -147,13 +148,15 @@ void rc_discovery_find(const struct rc_result *result, struct rc_discovery *disc
         .why = "this is no task of a launch",
         .cure = "start them with srun --ddp or srun --mpi=pmix",
     };
-    if (!result->launcher || result->identity.field[RC_RANK] == RC_UNKNOWN)
+    if (!result->launcher)
         return;
     scope = full_scope(result, &arena);
     snprintf(discovery->scope, RC_DISCOVERY_SCOPE, "%016llx", (unsigned long long)rc_hash(scope, strlen(scope)));
     discovery->is_by_hand = result->launcher->by_hand;
-    /* the roll call on this node has the name without it */
-    rc_local_name(rc_format(&arena, "store:%s", scope), 0, discovery->name);
+    /* the meeting of this node's tasks has the name without it */
+    rc_local_name(rc_format(&arena, "server:%s", scope), 0, discovery->name);
+    if (result->identity.field[RC_RANK] == RC_UNKNOWN)
+        return;
     if (arena.full) {
         discovery->why = "the launch has too long a name";
     } else if (find_server_of_srun(result, nodes, discovery)) {
@@ -174,6 +177,14 @@ void rc_discovery_find(const struct rc_result *result, struct rc_discovery *disc
         if (rc_slurmpmix_step(&result->env).p)
             discovery->cure = "start them with srun --ddp, or on the job's first nodes";
     }
+}
+
+void rc_discovery_of_nodes(const struct rc_result *result, struct rc_discovery *discovery)
+{
+    rc_discovery_find(result, discovery);
+    discovery->kind = RC_DISCOVERY_PMIX;
+    discovery->is_root = result->facts.field[RC_NODE_RANK].value == 0;
+    discovery->is_near = true;
 }
 
 static int explain_failure(char text[RC_DISCOVERY_TEXT], const char *what, const char *why)
@@ -202,121 +213,157 @@ const char **rc_pmix_environment(char variable[RC_PMIX_VARIABLE])
     return copy;
 }
 
-/* Runs one of rollcall's own programs for the line that it says. As rc_program_line. */
-static int run_program(enum rc_program_kind kind, const char *name, const char *argument, const char *input,
-                       int64_t deadline, char text[RC_DISCOVERY_TEXT])
+/* The path of a program beside rollcall-exchange. False if it is not installed. */
+static bool find_program(const struct rc_tools *tools, const char *name, char path[PATH_MAX])
+{
+    const char *end = tools->exchange ? strrchr(tools->exchange, '/') : NULL;
+
+    if (!end)
+        return rc_beside_file(ROLLCALL_LIBEXEC_FROM_LIB, name, path, PATH_MAX).p;
+    return snprintf(path, PATH_MAX, "%.*s/%s", (int)(end - tools->exchange), tools->exchange, name) < PATH_MAX;
+}
+
+/* Run one of rollcall's own programs for the line that it prints. As rc_program_line. */
+static int run_program(const struct rc_tools *tools, struct rc_program *program, const char *name, int64_t deadline,
+                       char text[RC_DISCOVERY_TEXT])
 {
     char path[PATH_MAX];
-    struct rc_program program = {
-        .kind = kind,
-        .path = path,
-        .argument = argument,
-        .input = rc_str(input),
-        .milliseconds = (uint32_t)rc_milliseconds_left(deadline),
-    };
     char variable[RC_PMIX_VARIABLE];
-    const char **env = rc_pmix_environment(variable);
+    const char **own = tools->env ? NULL : rc_pmix_environment(variable);
     int rc;
 
-    if (!env)
+    program->path = path;
+    program->env = tools->env ? tools->env : own;
+    program->milliseconds = (uint32_t)rc_milliseconds_left(deadline);
+    if (!program->env)
         return explain_failure(text, name, strerror(ENOMEM));
-    program.env = env;
-    rc = rc_beside_file(ROLLCALL_LIBEXEC_FROM_LIB, name, path, sizeof(path)).p
-             ? rc_program_line(&program, text, RC_DISCOVERY_TEXT)
-             : explain_failure(text, name, strerror(ENOENT));
-    free(env);
-    return rc < 0 || strchr(text, '=') ? rc : explain_failure(text, name, "printed nothing");
-}
-
-/* The process whose end is the end of the launch. A process started by hand has no launcher
- * beyond its shell: then it is process 1, which never ends. */
-static long launcher_pid(const struct rc_discovery *discovery)
-{
-    return discovery->is_by_hand ? 1 : (long)getppid();
-}
-
-/* Returns 1 where another process has the name already. */
-static int start_store(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
-{
-    char request[RC_LOCAL_NAME + 128];
-    int64_t publish = rc_milliseconds() + PUBLISH_MS;
-    int rc;
-
-    snprintf(request, sizeof(request), "name=%s\nowner=%ld\nlauncher=%ld\npmix=%d\nseconds=%d\n", discovery->name,
-             (long)getpid(), launcher_pid(discovery), discovery->kind == RC_DISCOVERY_PMIX, PUBLISH_MS / 1000);
-    /* wait for its end even where little time is left: a shorter deadline would kill it half-way */
-    rc = run_program(RC_PROGRAM_OWN, RC_EXCHANGE, RC_EXCHANGE_STORE, request,
-                     publish + PATIENCE_MS > deadline ? publish + PATIENCE_MS : deadline, text);
-    if (rc == -ETIMEDOUT)
-        return explain_failure(text, RC_EXCHANGE, strerror(ETIMEDOUT));
-    if (rc < 0 || strncmp(text, "taken=", 6) == 0)
-        return rc < 0 ? rc : 1;
-    memmove(text, strchr(text, '=') + 1, strlen(strchr(text, '=')));
-    return 0;
-}
-
-static int open_own_store(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
-{
-    char message[32];
-
-    snprintf(message, sizeof(message), "own %ld", launcher_pid(discovery));
-    for (;;) {
-        /* of this task's program before, or of another thread */
-        int rc = rc_local_call(discovery->name, rc_str(message), rc_milliseconds() + PATIENCE_MS, text,
-                               RC_DISCOVERY_TEXT);
-
-        if (rc > 0)
-            return 0;
-        if (rc == -EPERM)
-            return explain_failure(text, "the store server", "another user's process has its name");
-        rc = start_store(discovery, deadline, text);
-        if (rc <= 0)
-            return rc;
-        if (rc_milliseconds() >= deadline)
-            return -ETIMEDOUT;
-        poll(NULL, 0, PAUSE_MS);
-    }
-}
-
-static int hear_from_root(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
-{
-    int rc = rc_local_ask(discovery->name, RC_STR("read"), deadline, PATIENCE_MS, text, RC_DISCOVERY_TEXT);
-
-    if (rc > 0)
-        return 0;
-    return rc == -ETIMEDOUT || rc == -ECONNREFUSED || rc == -ECONNRESET || rc == -EAGAIN
-               ? -ETIMEDOUT
-               : explain_failure(text, "the store server", strerror(-rc));
-}
-
-/* A process on the root's node asks the root first: that spares it the PMIx server. */
-static int ask_pmix_server(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
-{
-    int rc;
-
-    if (discovery->is_near &&
-        rc_local_call(discovery->name, RC_STR("read"), rc_milliseconds() + PATIENCE_MS, text, RC_DISCOVERY_TEXT) > 0)
-        return 0;
-    do
-        rc = run_program(RC_PROGRAM_PMIX, "rollcall-pmix", "get-store", "", deadline, text);
-    while (rc == -ETIMEDOUT && rc_milliseconds() < deadline);
+    rc = find_program(tools, name, path) ? rc_program_line(program, text, RC_DISCOVERY_TEXT)
+                                         : explain_failure(text, name, strerror(ENOENT));
+    free(own);
+    if (rc == 0 && !strchr(text, '='))
+        return explain_failure(text, name, "printed nothing");
     if (rc == 0)
         memmove(text, strchr(text, '=') + 1, strlen(strchr(text, '=')));
     return rc;
 }
 
-int rc_discovery_open(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
+/* On one node the server ends some time after this process, and a next program of the task owns it, or starts another
+ * one. Other nodes would not find that: over PMIx the owner is the process that has started this one, unless that
+ * adopts orphans, or is outside of the container. */
+static pid_t find_owner(const struct rc_discovery *discovery)
+{
+    pid_t parent = getppid();
+
+    return discovery->kind == RC_DISCOVERY_PMIX && !discovery->is_by_hand && parent > 1 ? parent : getpid();
+}
+
+static const char *write_settings(const struct rc_discovery *discovery, const struct rc_tools *tools,
+                                  struct rc_arena *arena)
+{
+    struct rc_server_settings settings = tools->settings;
+
+    settings.check = settings.check == RC_CHECK_UNSET ? RC_CHECK_WARN : settings.check;
+    settings.local = rc_str(discovery->name);
+    settings.owner = (uint32_t)find_owner(discovery);
+    settings.grace = FAREWELL_MS;
+    settings.pmix = discovery->kind == RC_DISCOVERY_PMIX;
+    return rc_server_settings_write(&settings, arena);
+}
+
+/* Return 1 if another process has started one. */
+static int start_server(const struct rc_tools *tools, const char *settings, int64_t deadline,
+                        char text[RC_DISCOVERY_TEXT])
+{
+    int64_t publish = rc_milliseconds() + PUBLISH_MS + PATIENCE_MS;
+    const char *const more[] = { settings, NULL };
+    struct rc_program program = { .argument = RC_EXCHANGE_SERVER, .more = more };
+    int rc;
+
+    /* wait for its end even if little time is left: a shorter deadline would kill it half-way */
+    rc = run_program(tools, &program, RC_EXCHANGE, publish > deadline ? publish : deadline, text);
+    if (rc == -ETIMEDOUT)
+        return explain_failure(text, RC_EXCHANGE, strerror(ETIMEDOUT));
+    return rc < 0 ? rc : strcmp(text, RC_SERVER_TAKEN) == 0;
+}
+
+static void write_local(const struct rc_discovery *discovery, char text[RC_DISCOVERY_TEXT])
+{
+    struct rc_arena arena = { .base = text, .size = RC_DISCOVERY_TEXT };
+
+    rc_local_endpoint(discovery->name, &arena);
+}
+
+static int open_own_server(const struct rc_discovery *discovery, const struct rc_tools *tools, int64_t deadline,
+                           char text[RC_DISCOVERY_TEXT])
+{
+    char arguments[ARGUMENTS_SIZE], message[ARGUMENTS_SIZE];
+    struct rc_arena arena = { .base = arguments, .size = sizeof(arguments) };
+    const char *settings = write_settings(discovery, tools, &arena);
+    struct rc_endpoint server;
+    int rc;
+
+    if (!settings)
+        return explain_failure(text, RC_EXCHANGE, strerror(E2BIG));
+    snprintf(message, sizeof(message), RC_SERVER_SETTINGS "%s", settings);
+    do {
+        write_local(discovery, text);
+        rc_endpoint_read(rc_str(text), &server);
+        rc = rc_local_connect(rc_str(discovery->name));
+        if (rc == -EPERM)
+            return explain_failure(text, "the server", rc_local_error(rc));
+        if (rc >= 0)
+            close(rc);
+        /* of this task's program before, or of another thread */
+        if (rc >= 0 && rc_client_tell(&server, rc_str(message), PATIENCE_MS) == 0)
+            return 0;
+        rc = start_server(tools, settings, deadline, text);
+        if (rc < 0)
+            return rc;
+        if (rc > 0)
+            poll(NULL, 0, PAUSE_MS);
+    } while (rc > 0 && rc_milliseconds() < deadline);
+    write_local(discovery, text);
+    return rc == 0 ? 0 : -ETIMEDOUT;
+}
+
+/* Wait for the root's server at its name. */
+static int await_root(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
+{
+    int rc = rc_local_await(discovery->name, deadline);
+
+    if (rc == 0)
+        write_local(discovery, text);
+    return rc == 0 || rc == -ETIMEDOUT ? rc : explain_failure(text, "the server", rc_local_error(rc));
+}
+
+/* A process on the root's node tries the name first: that spares it the PMIx server. */
+static int query_pmix(const struct rc_discovery *discovery, const struct rc_tools *tools, int64_t deadline,
+                      char text[RC_DISCOVERY_TEXT])
+{
+    struct rc_program program = { .kind = RC_PROGRAM_PMIX, .argument = "get" };
+    int rc;
+
+    if (discovery->is_near && await_root(discovery, 0, text) == 0)
+        return 0;
+    do
+        rc = run_program(tools, &program, "rollcall-pmix", deadline, text);
+    while (rc == -ETIMEDOUT && rc_milliseconds() < deadline);
+    return rc;
+}
+
+int rc_discovery_open(const struct rc_discovery *discovery, const struct rc_tools *tools, int64_t deadline,
+                      char text[RC_DISCOVERY_TEXT])
 {
     if (discovery->is_root)
-        return open_own_store(discovery, deadline, text);
+        return open_own_server(discovery, tools, deadline, text);
     switch (discovery->kind) {
     case RC_DISCOVERY_SRUN:
         memcpy(text, discovery->endpoint, RC_DISCOVERY_TEXT);
         return 0;
     case RC_DISCOVERY_NODE:
-        return hear_from_root(discovery, deadline, text);
+        return await_root(discovery, deadline, text);
     case RC_DISCOVERY_PMIX:
-        return ask_pmix_server(discovery, deadline, text);
+        return query_pmix(discovery, tools, deadline, text);
     case RC_DISCOVERY_NONE:
         break;
     }

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* discovery.h - where a launch's store is; the PMIx server. */
+/* discovery.h - where a launch's server is; the PMIx server. */
 #pragma once
 
 #include "rendezvous/local.h"
+#include "rendezvous/wire.h"
 #include "resolve/resolve.h"
 
-/* How the tasks of a launch find the server whose store they exchange values in (client.h).
+/* How the processes of a launch find its server.
  *
- *   SRUN   srun's rendezvous server, as long as srun is there: the environment names it
- *   NODE   one node: rank 0's process, the root, starts a store server (rollcall-exchange
- *          store); the node's other processes hear of it at a local name (local.h)
- *   PMIX   several nodes: the same, and the others hear of it from their PMIx server
+ *   SRUN   srun's, as long as srun is there: the environment names it
+ *   NODE   one node: rank 0's process, the root, starts one (rollcall-exchange server), which listens at a local name
+ *          (local.h)
+ *   PMIX   several nodes: the same, and the other nodes learn from their PMIx server where it is
  *
- * Nothing is opened, asked or started before rc_discovery_open. */
+ * A server that the root starts is nobody's child, and ends ten seconds after its owner: the root, or with PMIX the
+ * process that has started it.
+ * Nothing is opened, queried or started before rc_discovery_open. */
 
 enum rc_discovery_kind { RC_DISCOVERY_NONE, RC_DISCOVERY_SRUN, RC_DISCOVERY_NODE, RC_DISCOVERY_PMIX };
 
@@ -23,22 +26,33 @@ struct rc_discovery {
     enum rc_discovery_kind kind;
     char scope[RC_DISCOVERY_SCOPE];   /* the launch, the same in all its tasks, and another in the next one */
     char name[RC_LOCAL_NAME];         /* of NODE and PMIX */
-    bool is_root;                     /* of NODE and PMIX: this process is to start a store server */
-    bool is_near;                     /* it can hear of it at the name; of PMIX: it may */
+    bool is_root;                     /* of NODE and PMIX: this process is to start the server */
+    bool is_near;                     /* it can find it at the name; of PMIX: it may */
     bool is_by_hand;                  /* this process's parent is not a launcher that started the others as well */
     char endpoint[RC_DISCOVERY_TEXT]; /* of SRUN: "TOKEN PORT HOST..." */
     const char *why;                  /* of NONE: static text */
     const char *cure;                 /* of NONE and PMIX: what to do if the tasks do not meet; static text */
 };
 
-/* How this process finds the store of its own launch, from the environment and
- * node in the result. NONE where it cannot. */
+/* What starts a server. */
+struct rc_tools {
+    const char *exchange;   /* path of rollcall-exchange, beside which rollcall-pmix is; NULL: as for the library */
+    const char *const *env; /* of them; NULL: this process's */
+    struct rc_server_settings settings; /* of the roll call; zero: none is held */
+};
+
+/* How this process finds the server of its own launch, from the environment and
+ * node in the result. NONE if it cannot. */
 void rc_discovery_find(const struct rc_result *result, struct rc_discovery *discovery);
 
-/* Where the store server is, "TOKEN PORT HOST..."; waits for it until `deadline`
- * (rc_milliseconds). Returns 0; -ETIMEDOUT where it is not known by then; or -EIO,
+/* The same for the task that calls for its node, over PMIx. */
+void rc_discovery_of_nodes(const struct rc_result *result, struct rc_discovery *discovery);
+
+/* Write where the server is, "TOKEN PORT HOST..."; wait for it until `deadline`
+ * (rc_milliseconds). Return 0; -ETIMEDOUT if it is not known by then; or -EIO,
  * with the reason in `text`. */
-int rc_discovery_open(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT]);
+int rc_discovery_open(const struct rc_discovery *discovery, const struct rc_tools *tools, int64_t deadline,
+                      char text[RC_DISCOVERY_TEXT]);
 
 /* Whether it is this very launch's, and not an outer one's whose variables are left. */
 bool rc_pmix_server_is_own(const struct rc_result *result);

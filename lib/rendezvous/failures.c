@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "rendezvous/server.h"
+#include "rendezvous/notices.h"
 
 #include <string.h>
 

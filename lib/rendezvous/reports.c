@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "rendezvous/server.h"
+#include "rendezvous/notices.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,13 +36,13 @@ const char *rc_report_write(enum rc_message_id id, uint32_t node, const char *te
 }
 
 /* The text without the name of the node that has sent it. */
-static struct rc_str drop_host(struct rc_str text, const struct rc_callers *callers, uint32_t node, char *room)
+static struct rc_str drop_host(struct rc_str text, struct rc_str hosts, uint32_t node, char *room)
 {
     char host[RC_HOST_MAX + 1];
     size_t used = 0;
     size_t n;
 
-    if (!callers->hosts.p || !rc_hostlist_nth(callers->hosts, node, host))
+    if (!hosts.p || !rc_hostlist_nth(hosts, node, host))
         return text;
     n = strlen(host);
     while (text.n > 0) {
@@ -56,45 +56,43 @@ static struct rc_str drop_host(struct rc_str text, const struct rc_callers *call
     return (struct rc_str){ room, used };
 }
 
-static bool are_alike(const struct rc_reports_group *group, const struct report *report,
-                      const struct rc_callers *callers)
+static bool are_alike(const struct rc_reports_group *group, const struct report *report, struct rc_str hosts)
 {
     char room[2][RC_REPORT_SIZE + 1];
     struct rc_str text = rc_str(group->text);
 
     return group->id == report->id && (rc_failures_are_alike(text, report->text) ||
-                                       rc_failures_are_alike(drop_host(text, callers, group->node, room[0]),
-                                                             drop_host(report->text, callers, report->node, room[1])));
+                                       rc_failures_are_alike(drop_host(text, hosts, group->node, room[0]),
+                                                             drop_host(report->text, hosts, report->node, room[1])));
 }
 
 /* The group of findings that differ only in numbers and hosts, or a free one; NULL: all are taken. */
-static struct rc_reports_group *find_group(struct rc_reports *reports, const struct report *report,
-                                           const struct rc_callers *callers)
+static struct rc_reports_group *find_group(struct rc_reports *reports, const struct report *report)
 {
     for (size_t i = 0; i < RC_REPORT_GROUPS; i++) {
         struct rc_reports_group *group = &reports->group[i];
 
-        if (!group->others || are_alike(group, report, callers))
+        if (!group->others || are_alike(group, report, reports->hosts))
             return group;
     }
     return NULL;
 }
 
-bool rc_reports_take(struct rc_reports *reports, struct rc_str text, struct rc_callers *callers, int64_t now)
+bool rc_reports_take(struct rc_reports *reports, struct rc_str text, int64_t now, uint32_t *node)
 {
     struct report report = { .id = RC_UNKNOWN, .node = RC_UNKNOWN };
     struct rc_reports_group *group;
 
-    if (!rc_pairs_read(text, '\n', &form, &report) || report.id == RC_UNKNOWN || report.node >= callers->nodes ||
-        !(group = find_group(reports, &report, callers)))
+    if (!rc_pairs_read(text, '\n', &form, &report) || report.id == RC_UNKNOWN || report.node >= reports->nodes ||
+        !(group = find_group(reports, &report)))
         return false;
-    rc_callers_take(callers, text, now);
+    *node = report.node;
     if (!group->others) {
         struct rc_arena room = { .base = group->text, .size = sizeof(group->text) };
 
-        if (!(group->others = calloc(callers->nodes + 1, sizeof(*group->others))))
+        if (!(group->others = calloc(reports->nodes + 1, sizeof(*group->others))))
             return false;
-        memset(group->others, true, callers->nodes);
+        memset(group->others, true, reports->nodes);
         rc_copy(&room, report.text);
         group->id = report.id;
         group->node = report.node;
@@ -126,7 +124,7 @@ int64_t rc_reports_due(const struct rc_reports *reports)
 }
 
 /* The nodes that have sent it since the last line. Several findings may have the same id. */
-static const char *name_others(struct rc_reports_group *group, const struct rc_callers *callers, struct rc_arena *arena)
+static const char *name_others(const struct rc_reports *reports, struct rc_reports_group *group, struct rc_arena *arena)
 {
     struct rc_str all = rc_str(group->text);
     struct rc_str begin = rc_str_cut(all, BEGIN_SHOWN);
@@ -135,18 +133,17 @@ static const char *name_others(struct rc_reports_group *group, const struct rc_c
     const char *text;
 
     rc_namer_reset(&namer);
-    if (callers->hosts.p)
+    if (reports->hosts.p)
         text = rc_format(arena, "the same on %s as '%pS%s'",
-                         rc_name_absent_hosts(&namer, callers->hosts, group->others, callers->nodes), &begin, more);
+                         rc_name_absent_hosts(&namer, reports->hosts, group->others, reports->nodes), &begin, more);
     else
         text = rc_format(arena, "the same on %u more nodes as '%pS%s'", group->more, &begin, more);
-    memset(group->others, true, callers->nodes);
+    memset(group->others, true, reports->nodes);
     group->more = 0;
     return text;
 }
 
-const char *rc_reports_say(struct rc_reports *reports, const struct rc_callers *callers, int64_t now,
-                           enum rc_message_id *id, struct rc_arena *arena)
+const char *rc_reports_say(struct rc_reports *reports, int64_t now, enum rc_message_id *id, struct rc_arena *arena)
 {
     for (size_t i = 0; i < RC_REPORT_GROUPS; i++) {
         struct rc_reports_group *group = &reports->group[i];
@@ -156,7 +153,7 @@ const char *rc_reports_say(struct rc_reports *reports, const struct rc_callers *
             continue;
         group->said = true;
         *id = (enum rc_message_id)group->id;
-        return said ? name_others(group, callers, arena) : group->text;
+        return said ? name_others(reports, group, arena) : group->text;
     }
     return NULL;
 }

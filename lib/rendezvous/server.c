@@ -4,56 +4,53 @@
 #include "rendezvous/server.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/pairs.h"
-#include "rendezvous/connections.h"
-#include "rendezvous/store.h"
+#include "rendezvous/owner.h"
 #include "system/node.h"
 
-/* SAY_SIZE: RC711 takes up to 1,700 bytes, with its pieces, and RC621 may be there before. */
-enum { FAREWELL_MS = 2000, SRUN_MS = 1000, SAY_SIZE = 4096 };
+enum { FAREWELL_MS = 2000, SRUN_MS = 1000, FOREIGN_SIZE = 96, HOST_SIZE = 64, LINE_SIZE = 512 };
 
-/* Authenticated connections wait for the answer, or for the end of their reply; for a value, in the store's queues. */
 struct rc_server {
     struct rc_connections connections;
     char token[RC_WIRE_TOKEN + 1];
-    struct rc_roll *rolls; /* the entries, in the order in which they came */
-    char **texts;          /* that they are slices of */
-    size_t count;
-    uint32_t nodes; /* the lowest number of them that an entry has */
-    struct rc_store *store;
-    struct rc_arrivals arrivals;
-    struct rc_failures failures;
-    rc_server_say *say; /* NULL: nobody hears it */
-    struct rc_callers callers;
-    struct rc_reports reports;
-    bool signalled; /* the step has received a signal */
-    bool ended;     /* srun knows that a failure ends the step */
-    int64_t first;  /* when the first entry came; -1: none yet */
-    int64_t last;
-    char *answer; /* as it goes over the wire; NULL: not yet */
-    size_t answer_size;
+    struct rc_gathers gathers;
+    rc_server_decide *decide; /* NULL: the roll call is a gather like any other */
+    void *more;
+    struct rc_notices notices;
+    struct rc_owner owner;
+    struct rc_server_settings settings; /* of the roll call */
+    bool is_brief;                      /* it serves one roll call */
+    int srun;                           /* its socket; or -1 */
+    bool signalled;                     /* the step has received a signal */
+    bool ended;                         /* srun knows that a failure ends the step */
+    char foreign[FOREIGN_SIZE];         /* the first member of another version of the wire; empty: none */
 };
 
 static rc_connections_handle handle_message;
 
-struct rc_server *rc_server_create(int listener, int life, const char *token)
+static void forget_member(void *more, struct rc_connection *connection)
+{
+    struct rc_server *server = more;
+
+    if (connection->gather && connection->member != RC_UNKNOWN)
+        rc_gather_depart(&server->gathers, connection->gather, connection->member);
+}
+
+struct rc_server *rc_server_create(const int listener[RC_LISTENERS_MAX], const char *token)
 {
     struct rc_server *server = calloc(1, sizeof(*server));
 
     if (!server)
         return NULL;
     memcpy(server->token, token, RC_WIRE_TOKEN);
-    server->first = -1;
-    server->store = rc_store_create();
-    if (!server->store ||
-        rc_connections_open(&server->connections, listener, life, server->token, handle_message, server) < 0) {
-        rc_store_destroy(server->store);
+    server->srun = server->owner.fd = -1;
+    if (rc_connections_open(&server->connections, listener, server->token, handle_message, forget_member, server) < 0) {
         free(server);
         return NULL;
     }
@@ -62,239 +59,121 @@ struct rc_server *rc_server_create(int listener, int life, const char *token)
 
 void rc_server_destroy(struct rc_server *server)
 {
+    for (struct rc_link *link = server->gathers.open.first; link; link = link->next)
+        while (rc_gather_of(link)->waiting.first)
+            rc_queue_join(&server->connections.authenticated, rc_gather_of(link)->waiting.first);
+    rc_gathers_free(&server->gathers);
     rc_connections_close(&server->connections);
-    rc_store_destroy(server->store);
-    rc_arrivals_free(&server->arrivals);
-    rc_callers_free(&server->callers);
-    rc_reports_free(&server->reports);
-    for (size_t i = 0; i < server->count; i++)
-        free(server->texts[i]);
-    free(server->texts);
-    free(server->rolls);
-    free(server->answer);
+    rc_owner_leave(&server->owner);
+    rc_notices_free(&server->notices);
     free(server);
+}
+
+void rc_server_gather(struct rc_server *server, const struct rc_gather_request *request)
+{
+    struct rc_gather *gather = rc_gathers_find(&server->gathers, request->name, request->of);
+
+    if (gather)
+        rc_gather_arrive(&server->gathers, gather, request, rc_milliseconds());
+}
+
+struct rc_gather *rc_server_find(const struct rc_server *server, const char *name)
+{
+    return rc_gathers_look(&server->gathers, name);
 }
 
 void rc_server_watch(struct rc_server *server, const struct rc_server_settings *settings, uint32_t silence,
                      rc_server_say *say)
 {
-    server->arrivals.seconds = settings->watch_seconds;
-    server->arrivals.job = settings->job;
-    server->say = say;
-    if (settings->nodes > 0)
-        rc_callers_expect(&server->callers, settings->hosts, settings->nodes, silence, rc_milliseconds());
+    rc_notices_begin(&server->notices, settings, silence, say, &server->gathers);
 }
 
-struct rc_callers *rc_server_callers(struct rc_server *server)
+bool rc_server_name_missing(struct rc_server *server)
 {
-    return &server->callers;
+    return rc_muster_name(&server->notices.nodes, rc_gathers_look(&server->gathers, RC_GATHER_NODES));
 }
 
-/* The arrays grow whenever they have a power of two. */
-static bool make_room(struct rc_server *server)
+static void keep_settings(struct rc_server *server, const struct rc_server_settings *settings)
 {
-    size_t room = server->count ? 2 * server->count : 1;
-    struct rc_roll *rolls;
-    char **texts;
-
-    if (server->count & (server->count - 1))
-        return true;
-    rolls = realloc(server->rolls, room * sizeof(*rolls));
-    if (rolls)
-        server->rolls = rolls;
-    texts = realloc(server->texts, room * sizeof(*texts));
-    if (texts)
-        server->texts = texts;
-    return rolls && texts;
+    server->settings = (struct rc_server_settings){
+        .seconds = settings->seconds,
+        .check = settings->check,
+        .same = settings->same,
+    };
 }
 
-/* Keeps a copy. */
-bool rc_server_add(struct rc_server *server, struct rc_str entry)
+static int watch_owner(struct rc_server *server, uint32_t pid)
 {
-    struct rc_roll *roll;
-    char *text;
+    int rc = rc_connections_live(&server->connections, -1);
 
-    if (!make_room(server) || !(text = malloc(entry.n + 1)))
+    rc_owner_watch(&server->owner, pid);
+    return rc < 0 ? rc : rc_connections_live(&server->connections, server->owner.fd);
+}
+
+static bool reply_text(struct rc_connection *connection, struct rc_str text)
+{
+    struct rc_body *body = rc_body_make(text);
+
+    rc_connection_reply_with(connection, body, text.n);
+    rc_body_drop(body);
+    return body != NULL;
+}
+
+static bool take_member(struct rc_server *server, const struct rc_gather_request *request,
+                        struct rc_connection *connection)
+{
+    struct rc_gather *gather = rc_gathers_find(&server->gathers, request->name, request->of);
+
+    if (!gather)
         return false;
-    memcpy(text, entry.p, entry.n);
-    text[entry.n] = '\0';
-    roll = &server->rolls[server->count];
-    if (!rc_roll_read((struct rc_str){ text, entry.n }, roll)) {
-        free(text);
-        return false;
-    }
-    if (server->count == 0 || roll->nodes < server->nodes)
-        server->nodes = roll->nodes;
-    server->texts[server->count++] = text;
-    server->last = rc_milliseconds();
-    if (server->first < 0)
-        server->first = server->last;
-    return true;
-}
-
-static bool reply_text(const struct rc_server *server, struct rc_connection *connection, struct rc_str text)
-{
-    connection->reply = connection->own_reply = rc_wire_pack(server->token, text, &connection->reply_size);
-    return connection->reply != NULL;
-}
-
-/* Without an answer the connection waits for it. */
-static bool reply_answer(const struct rc_server *server, struct rc_connection *connection)
-{
-    connection->reply = server->answer;
-    connection->reply_size = server->answer_size;
-    return true;
-}
-
-/* All entries, a blank line after each. */
-static bool tell_roll(const struct rc_server *server, struct rc_connection *connection)
-{
-    size_t size = 0;
-    char *text, *end;
-    bool good;
-
-    for (size_t i = 0; i < server->count; i++)
-        size += strlen(server->texts[i]) + 1;
-    end = text = malloc(size + 1);
-    if (!text)
-        return false;
-    for (size_t i = 0; i < server->count; i++) {
-        end = stpcpy(end, server->texts[i]);
-        *end++ = '\n';
-    }
-    good = reply_text(server, connection, (struct rc_str){ text, size });
-    free(text);
-    return good;
-}
-
-static bool reply_value(const struct rc_server *server, struct rc_connection *connection,
-                        const struct rc_store_answer *answer)
-{
-    char text[RC_STORE_HEAD_MAX + RC_STORE_VALUE_MAX];
-    size_t head = strlen(answer->head);
-
-    memcpy(text, answer->head, head);
-    if (answer->value.n)
-        memcpy(text + head, answer->value.p, answer->value.n);
-    return reply_text(server, connection, (struct rc_str){ text, head + answer->value.n });
-}
-
-/* Asks the store once more for a waiting connection, as there is a reply now. */
-static void wake_waiting(struct rc_server *server, struct rc_connection *connection)
-{
-    struct rc_store_answer answer;
-
-    if (rc_store_ask(server->store, rc_wire_text(&connection->wire), &answer))
-        reply_value(server, connection, &answer);
-    rc_connections_wake(&server->connections, connection);
-}
-
-static bool ask_store(struct rc_server *server, struct rc_connection *connection)
-{
-    struct rc_store_answer answer;
-
-    if (!rc_store_ask(server->store, rc_wire_text(&connection->wire), &answer))
-        return false;
-    if (!*answer.head) {
-        rc_queue_join(answer.waiting, &connection->link);
-        return true;
-    }
-    while (answer.waiting && answer.waiting->first)
-        wake_waiting(server, rc_connection_of(answer.waiting->first));
-    return reply_value(server, connection, &answer);
-}
-
-static void speak(struct rc_server *server)
-{
-    char space[SAY_SIZE];
-    int64_t now = rc_milliseconds();
-    enum rc_message_id id;
-    const char *text;
-
-    do {
-        struct rc_arena arena = { .base = space, .size = sizeof(space) };
-
-        text = rc_callers_say(&server->callers, now, &id, &arena);
-        text = text ? text : rc_reports_say(&server->reports, &server->callers, now, &id, &arena);
-        text = text ? text : rc_arrivals_say(&server->arrivals, server->rolls, server->count, now, &id, &arena);
-        if (!text && now >= rc_failures_due(&server->failures)) {
-            id = RC711;
-            text = rc_failures_say(&server->failures, &arena);
-        }
-        if (text && server->say)
-            server->say(id, text);
-    } while (text);
-}
-
-/* Returns false for a word of another release. Its line is printed before the task goes on. */
-static bool take_word(struct rc_server *server, struct rc_str text)
-{
-    int64_t now = rc_milliseconds();
-    bool taken;
-
-    if (rc_str_starts(text, RC_SERVER_RAISED))
-        taken = rc_failures_take(&server->failures, text, now);
-    else if (rc_str_starts(text, RC_SERVER_REPORTED))
-        taken = rc_reports_take(&server->reports, text, &server->callers, now);
-    else
-        taken = rc_arrivals_take(&server->arrivals, text, server->count ? server->rolls[0].world : 0, now);
-    speak(server);
-    return taken;
-}
-
-/* For what is not understood, though it has the token: it is of another release. */
-static bool refuse_release(struct rc_server *server, struct rc_connection *connection)
-{
-    struct rc_roll foreign = { .version = RC_ABSENT };
-    char room[256];
-    struct rc_arena arena = { .base = room, .size = sizeof(room) };
-
-    rc_roll_read_foreign(rc_wire_text(&connection->wire), &foreign);
-    return reply_text(server, connection,
-                      rc_str(rc_format(&arena,
-                                       "failed=this node's rollcall%s%pS and the server's " PACKAGE_VERSION
-                                       " do not understand each other (install one release on all hosts)\n",
-                                       foreign.version.n ? " " : "", &foreign.version)));
-}
-
-/* Of an entry of another version of the wire, what every version can read. */
-static bool add_foreign(struct rc_server *server, struct rc_str text)
-{
-    char room[RC_ROLL_SIZE];
-    struct rc_arena arena = { .base = room, .size = sizeof(room) };
-    struct rc_roll roll;
-    const char *entry = rc_roll_read_foreign(text, &roll) ? rc_roll_write(&roll, &arena) : NULL;
-
-    return entry && rc_server_add(server, rc_str(entry));
-}
-
-/* An entry that comes after the answer is not read. The reply to a node that takes no part is empty. */
-static bool take_entry(struct rc_server *server, struct rc_connection *connection)
-{
-    struct rc_str text = rc_wire_text(&connection->wire);
-
-    if (!server->answer && !(connection->wire.is_foreign ? add_foreign(server, text) : rc_server_add(server, text)))
-        return refuse_release(server, connection);
+    /* among the tasks of a node another one that has come already only waits: between nodes that is a contradiction */
+    connection->member = server->is_brief && rc_gather_has(gather, request->member) ? RC_UNKNOWN : request->member;
+    if (connection->member != RC_UNKNOWN)
+        rc_gather_arrive(&server->gathers, gather, request, rc_milliseconds());
     rc_wire_free(&connection->wire);
-    if (!server->answer && server->rolls[server->count - 1].absent.p)
-        return reply_text(server, connection, RC_STR(""));
-    return reply_answer(server, connection);
+    if (request->member != RC_UNKNOWN && !request->most)
+        return reply_text(connection, RC_STR(""));
+    /* what has been gathered is the first one's, and it has that */
+    if (gather->over && gather->to_first)
+        return reply_text(connection, RC_STR(RC_GATHERED_NOTHING));
+    if (!gather->over) {
+        connection->gather = gather;
+        rc_queue_join(&gather->waiting, &connection->link);
+        return true;
+    }
+    rc_gather_serve(gather, connection);
+    rc_gathers_tidy(&server->gathers, gather);
+    return true;
+}
+
+/* Return false without memory. */
+static bool take_request(struct rc_server *server, const struct rc_gather_request *request,
+                         struct rc_connection *connection)
+{
+    struct rc_gather *gather;
+
+    if (request->verb == RC_LOOKS)
+        return rc_gathers_show(&server->gathers, request->name, connection);
+    if (rc_str_is(request->name, RC_GATHER_ROLL))
+        rc_notices_attend(&server->gathers, request->member);
+    if (request->verb == RC_GATHERS)
+        return take_member(server, request, connection);
+    gather = rc_gathers_find(&server->gathers, request->name, request->of);
+    if (gather && request->member < gather->of)
+        rc_gather_attend(gather, request->member, rc_milliseconds());
+    return gather && reply_text(connection, RC_STR(""));
 }
 
 /* Reads what srun has written. False if srun has ended: the byte that it wrote before is left. */
 static bool follow_srun(struct rc_server *server)
 {
-    int life = server->connections.life;
     char byte;
 
-    while (recv(life, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1 && (byte == RC_LIFE_STARTED || byte == RC_LIFE_FAILED)) {
-        if (byte == RC_LIFE_STARTED)
-            rc_callers_start(&server->callers, rc_milliseconds());
-        else
-            server->ended = true;
-        (void)!recv(life, &byte, 1, 0);
+    while (recv(server->srun, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1 && byte == RC_LIFE_FAILED) {
+        server->ended = true;
+        (void)!recv(server->srun, &byte, 1, 0);
     }
-    return recv(life, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+    return recv(server->srun, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
 }
 
 /* The first failure ends the step, unless it has received a signal. Returns when srun has set that. */
@@ -302,149 +181,214 @@ static void end_step(struct rc_server *server)
 {
     const char failed = RC_LIFE_FAILED;
     int64_t deadline = rc_milliseconds() + SRUN_MS;
-    int life = server->connections.life;
 
-    if (server->signalled || server->ended || life < 0 || send(life, &failed, 1, MSG_NOSIGNAL) != 1)
+    if (server->signalled || server->ended || server->srun < 0 || send(server->srun, &failed, 1, MSG_NOSIGNAL) != 1)
         return;
-    while (!server->ended && rc_wire_wait(life, POLLIN, deadline) == 0 && follow_srun(server))
+    while (!server->ended && rc_wire_wait(server->srun, POLLIN, deadline) == 0 && follow_srun(server))
         continue;
+}
+
+/* A task's next program, after the one that owned the server has ended; or a roll call, after other calls. */
+static bool take_settings(struct rc_server *server, struct rc_str text)
+{
+    struct rc_server_settings settings;
+    struct rc_str words;
+
+    rc_str_split(text, ' ', &words);
+    if (!rc_server_settings_read(words, &settings) || !settings.owner)
+        return false;
+    if (server->owner.pid && rc_owner_has_ended(&server->owner))
+        watch_owner(server, settings.owner);
+    if (settings.seconds)
+        keep_settings(server, &settings);
+    return true;
+}
+
+const struct rc_server_settings *rc_server_settings_of(const struct rc_server *server)
+{
+    return &server->settings;
+}
+
+const char *rc_server_foreign(const struct rc_server *server)
+{
+    return server->foreign;
+}
+
+/* The first member of another version of the wire in the roll call, whose head and first words are the same in all. */
+static void note_foreign(struct rc_server *server, const struct rc_connection *connection)
+{
+    struct rc_arena arena = { .base = server->foreign, .size = sizeof(server->foreign) };
+    char text[HOST_SIZE], line[LINE_SIZE];
+    struct rc_arena late = { .base = line, .size = sizeof(line) };
+    const struct rc_gather *roll;
+    struct sockaddr_storage peer;
+    socklen_t size = sizeof(peer);
+    bool is_known = getpeername(connection->fd, (struct sockaddr *)&peer, &size) == 0 &&
+                    getnameinfo((struct sockaddr *)&peer, size, text, sizeof(text), NULL, 0, NI_NUMERICHOST) == 0;
+
+    if (server->foreign[0] || !rc_str_starts(rc_wire_text(&connection->wire), "gather " RC_GATHER_ROLL " "))
+        return;
+    rc_format(&arena, "%u%s%s", connection->wire.version, is_known ? ", at " : "", is_known ? text : "");
+    /* the roll call ends with it, even if no other node has come */
+    roll = rc_gathers_find(&server->gathers, RC_STR(RC_GATHER_ROLL), 1);
+    if (roll && roll->over && server->notices.say)
+        server->notices.say(RC608,
+                            rc_format(&late, RC_FOREIGN "its tasks do not start; " RC_FOREIGN_CURE, server->foreign));
 }
 
 static bool handle_message(void *more, struct rc_connection *connection)
 {
     struct rc_server *server = more;
     struct rc_str text = rc_wire_text(&connection->wire);
+    struct rc_gather_request request;
+    bool good = true;
 
-    if (rc_str_starts(text, "roll=") || rc_str_starts(text, RC_SERVER_GREETING))
-        rc_callers_take(&server->callers, text, rc_milliseconds());
-    if (connection->wire.is_foreign && (rc_str_is(text, RC_SERVER_QUESTION) || rc_store_is_question(text)))
-        return refuse_release(server, connection);
-    if (rc_str_is(text, RC_SERVER_QUESTION))
-        return tell_roll(server, connection);
-    server->signalled |= rc_str_is(text, RC_SERVER_SIGNALLED);
-    if (rc_str_is(text, RC_SERVER_FAILED))
+    if (connection->wire.is_foreign) {
+        note_foreign(server, connection);
+        good = false;
+    } else if (rc_gather_request_read(text, &request)) {
+        return take_request(server, &request, connection);
+    } else if (rc_notices_is_word(text)) {
+        /* a node that no longer waits for this server has printed its line */
+        good = (!rc_str_starts(text, RC_SERVER_REPORTED) || !rc_connection_has_left(connection)) &&
+               rc_notices_take(&server->notices, &server->gathers, text);
+    } else if (rc_str_starts(text, RC_SERVER_SETTINGS)) {
+        good = take_settings(server, text);
+    } else if (rc_str_is(text, RC_SERVER_FAILED)) {
         end_step(server);
-    if (rc_str_starts(text, RC_SERVER_GREETING) || rc_str_starts(text, RC_SERVER_STATE))
-        return reply_text(server, connection, RC_STR(""));
-    if (rc_str_is(text, RC_SERVER_ANSWER))
-        return reply_answer(server, connection);
-    if (rc_store_is_question(text))
-        return ask_store(server, connection) || refuse_release(server, connection);
-    /* a node that no longer waits for this server has printed its line */
-    if (rc_str_starts(text, RC_SERVER_REPORTED) && rc_connection_has_left(connection))
-        return false;
-    if (rc_str_starts(text, RC_SERVER_REACHED) || rc_str_starts(text, RC_SERVER_RAISED) ||
-        rc_str_starts(text, RC_SERVER_REPORTED))
-        return take_word(server, text) ? reply_text(server, connection, RC_STR(""))
-                                       : refuse_release(server, connection);
-    return take_entry(server, connection);
-}
-
-/* By the lowest number of nodes that an entry names: nobody waits for nodes that only one knows of. */
-static bool is_complete(const struct rc_server *server)
-{
-    return server->count > 0 && server->count >= server->nodes;
-}
-
-static int answer_all(struct rc_server *server, rc_server_decide *decide, void *more)
-{
-    struct rc_str text = decide ? decide(more, server->rolls, server->count, is_complete(server))
-                                : RC_STR("failed=no roll call is held here\n");
-
-    server->answer = rc_wire_pack(server->token, text, &server->answer_size);
-    if (!server->answer)
-        return -ENOMEM;
-    for (struct rc_link *link = server->connections.authenticated.first, *next; link; link = next) {
-        next = link->next;
-        if (!rc_connection_of(link)->reply)
-            reply_answer(server, rc_connection_of(link));
-        rc_connections_reply(&server->connections, rc_connection_of(link));
+    } else if (rc_str_is(text, RC_SERVER_SIGNALLED)) {
+        server->signalled = true;
+    } else {
+        good = false;
     }
-    return 0;
+    return reply_text(connection, good ? RC_STR("") : RC_STR(RC_SERVER_REFUSED));
 }
 
-static void speak_at_end(struct rc_server *server)
+static void end_gather(struct rc_server *server, struct rc_gather *gather)
 {
-    char space[SAY_SIZE];
+    bool is_roll = strcmp(gather->name, RC_GATHER_ROLL) == 0;
+    char space[RC_GATHER_HEAD_MAX];
     struct rc_arena arena = { .base = space, .size = sizeof(space) };
-    char ending = RC_ENDED_SOMEHOW;
-    enum rc_message_id id;
-    const char *text;
+    const char *missing = NULL;
+    struct rc_str text = RC_ABSENT;
 
-    if (!server->say)
-        return;
-    while ((text = rc_reports_say(&server->reports, &server->callers, INT64_MAX, &id, &arena)))
-        server->say(id, text);
-    (void)!read(server->connections.life, &ending, 1);
-    /* a step that was ended from outside may have ended before its tasks began */
-    text = server->signalled ? NULL : rc_callers_end(&server->callers, (enum rc_ending)ending, &arena);
-    if (text)
-        server->say(RC621, text);
-    text = ending == RC_ENDED_WELL ? NULL : rc_failures_say(&server->failures, &arena);
-    if (text)
-        server->say(RC711, text);
+    if (gather->is_full)
+        text = RC_STR("full\n");
+    else if (is_roll && server->decide)
+        text = server->decide(server->more, gather, server->foreign[0]);
+    else if (!rc_gather_is_whole(gather))
+        missing = rc_muster_missing(gather, rc_gathers_look(&server->gathers, RC_GATHER_ROLL), &arena);
+    rc_gather_end(&server->gathers, gather, text, missing, is_roll);
+    /* a member that has its reply may come again, for its next roll call */
+    if (server->is_brief)
+        rc_connections_shut(&server->connections);
+    while (gather->waiting.first) {
+        struct rc_connection *connection = rc_connection_of(gather->waiting.first);
+
+        rc_gather_serve(gather, connection);
+        rc_connections_reply(&server->connections, connection);
+    }
+    rc_gathers_tidy(&server->gathers, gather);
+}
+
+/* End those that are whole, or whose time is over. */
+static void end_gathers(struct rc_server *server)
+{
+    int64_t now = rc_milliseconds();
+
+    for (struct rc_link *link = server->gathers.open.first, *next; link; link = next) {
+        struct rc_gather *gather = rc_gather_of(link);
+        bool is_refused = server->foreign[0] && strcmp(gather->name, RC_GATHER_ROLL) == 0;
+
+        next = link->next;
+        if (rc_gather_is_whole(gather) || now >= rc_gather_due(gather) || gather->is_full || is_refused)
+            end_gather(server, gather);
+    }
+}
+
+static int64_t lesser(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t find_due(const struct rc_server *server)
+{
+    int64_t due = lesser(rc_gathers_due(&server->gathers), rc_notices_due(&server->notices, &server->gathers));
+
+    return lesser(due, rc_owner_due(&server->owner));
 }
 
 /* One round; false once its life is over. */
-static bool serve_round(struct rc_server *server, int64_t deadline)
+static bool serve_round(struct rc_server *server, int64_t until)
 {
-    const int64_t due[] = {
-        rc_arrivals_due(&server->arrivals),
-        rc_callers_due(&server->callers),
-        rc_failures_due(&server->failures),
-        rc_reports_due(&server->reports),
-    };
+    bool has_sign;
+    int64_t late;
 
-    for (size_t i = 0; i < sizeof(due) / sizeof(*due); i++)
-        deadline = due[i] < deadline ? due[i] : deadline;
-    if (!rc_connections_serve(&server->connections, deadline) && !follow_srun(server)) {
-        speak_at_end(server);
+    until = lesser(until, find_due(server));
+    has_sign = !rc_connections_serve(&server->connections, until);
+    if (has_sign && server->srun >= 0 && !follow_srun(server)) {
+        char ending = RC_ENDED_SOMEHOW;
+
+        (void)!read(server->srun, &ending, 1);
+        rc_notices_end(&server->notices, &server->gathers, ending, server->signalled || server->foreign[0]);
         return false;
     }
-    speak(server);
-    return true;
+    if (rc_owner_has_ended(&server->owner))
+        rc_connections_live(&server->connections, -1);
+    /* members that came while this process was suspended count, and that time does not */
+    late = until > 0 ? rc_deadline_resume(0, until, 0) : 0;
+    if (late > 0) {
+        rc_gathers_postpone(&server->gathers, late);
+        rc_connections_serve(&server->connections, 0);
+    }
+    end_gathers(server);
+    rc_notices_speak(&server->notices, &server->gathers);
+    return rc_milliseconds() < rc_owner_end(&server->owner);
 }
 
 /* A connection that was not read yet may be a late node: closing it would end that node's tasks. */
-static bool has_callers(const struct rc_connections *connections)
+static bool has_callers(const struct rc_server *server)
 {
-    return connections->authenticated.first || connections->pending.first || connections->sent_away > 0;
+    return server->connections.authenticated.first || server->connections.pending.first;
 }
 
-static int64_t find_deadline(const struct rc_server *server, uint32_t seconds)
+/* The last round is for one who has come meanwhile. */
+static void serve_roll(struct rc_server *server)
 {
-    int64_t each = seconds * INT64_C(1000);
-    int64_t most = server->first < 0 ? INT64_MAX : server->first + RC_MEETING_MOST * each;
-
-    return server->first < 0 || server->last + each > most ? most : server->last + each;
-}
-
-int rc_server_run(struct rc_server *server, uint32_t seconds, rc_server_decide *decide, void *more)
-{
-    bool stays = server->connections.life >= 0;
-    int64_t deadline = INT64_MAX;
+    const struct rc_gather *roll;
+    int64_t end;
     bool waits;
-    int rc;
 
-    /* entries that came while this process was suspended count, and that time does not */
-    for (size_t count = 0; !is_complete(server) && (server->count > count || rc_milliseconds() < deadline);) {
-        int64_t until = find_deadline(server, seconds), late;
-
-        count = server->count;
-        if (!serve_round(server, until))
-            return 0;
-        late = rc_deadline_resume(0, until, 0);
-        server->first += server->first < 0 ? 0 : late;
-        server->last += late;
-        deadline = find_deadline(server, seconds);
-    }
-    if ((rc = answer_all(server, decide, more)) < 0)
-        return rc;
-    deadline = stays ? INT64_MAX : rc_milliseconds() + FAREWELL_MS;
-    /* the last round is for one who has come meanwhile */
+    while (!((roll = rc_server_find(server, RC_GATHER_ROLL)) && roll->over) && serve_round(server, INT64_MAX))
+        continue;
+    end = rc_milliseconds() + FAREWELL_MS;
     do
-        waits = stays || has_callers(&server->connections);
-    while (serve_round(server, waits ? deadline : 0) && (waits || has_callers(&server->connections)) &&
-           rc_milliseconds() < deadline);
+        waits = has_callers(server);
+    while (serve_round(server, waits ? end : 0) && (waits || has_callers(server)) && rc_milliseconds() < end);
+}
+
+int rc_server_run(struct rc_server *server, int srun, const struct rc_server_settings *settings,
+                  rc_server_decide *decide, void *more)
+{
+    int rc = 0;
+
+    server->decide = decide;
+    server->more = more;
+    server->srun = srun;
+    keep_settings(server, settings);
+    server->owner.grace = settings->grace;
+    server->is_brief = srun < 0 && !settings->owner;
+    if (srun >= 0)
+        rc = rc_connections_live(&server->connections, srun);
+    else if (settings->owner)
+        rc = watch_owner(server, settings->owner);
+    if (rc < 0)
+        return rc;
+    end_gathers(server);
+    if (server->is_brief)
+        serve_roll(server);
+    else
+        while (serve_round(server, INT64_MAX))
+            continue;
     return 0;
 }

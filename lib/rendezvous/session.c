@@ -4,87 +4,28 @@
 #include "rendezvous/session.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "base/pairs.h"
+#include "base/netaddr.h"
+#include "effects/lookup.h"
 #include "rendezvous/client.h"
 #include "rendezvous/server.h"
+#include "roll/entry.h"
 #include "roll/netorder.h"
+#include "system/net.h"
+#include "system/node.h"
 #include "system/port.h"
 #include "system/program.h"
 
 enum {
-    SECONDS_MAX = 600,   /* of a request */
-    SLACK_MS = 3000,     /* for the program's own end */
-    OUTPUT_SIZE = 65536, /* an answer, with its findings */
-    WORD_MS = 1000,      /* for a message from a node that takes no part */
-    ENDING_MS = 1000,
+    BEYOND_MS = 1500,  /* beyond the server's last moment: a node receives the decision before its time is over */
+    WORD_MS = 1000,    /* for a message from a node that takes no part */
     RESERVE_MS = 2000, /* of a waiter, on a busy node */
 };
-
-static bool take_endpoint(struct rc_str value, void *to)
-{
-    return rc_endpoint_read(value, &((struct rc_request *)to)->endpoint);
-}
-
-static void put_endpoint(struct rc_arena *arena, const void *from)
-{
-    const struct rc_request *request = from;
-
-    if (request->transport != RC_TRANSPORT_SRUN)
-        return;
-    rc_format(arena, "endpoint=");
-    rc_join(arena);
-    rc_endpoint_write(&request->endpoint, arena);
-    rc_join(arena);
-    rc_format(arena, "\n");
-    rc_join(arena);
-}
-
-static const struct rc_row rows[] = {
-    RC_ROW_CHOICE(struct rc_request, transport, "pmix|srun"),
-    RC_ROW_OWN("endpoint", take_endpoint, put_endpoint),
-    RC_ROW_NUMBER(struct rc_request, root, 0, 1),
-    RC_ROW_NUMBER(struct rc_request, leads, 0, 1),
-    RC_ROW_NUMBER(struct rc_request, seconds, 1, SECONDS_MAX),
-    RC_ROW_CHOICE(struct rc_request, check, rc_words_check),
-    RC_ROW_CHOICE(struct rc_request, same, rc_words_check),
-};
-
-static const struct rc_form form = { RC_FORM_ROWS(rows) };
-
-const char *rc_request_write(const struct rc_request *request, struct rc_arena *arena)
-{
-    const char *text = rc_pairs_write(&form, request, arena);
-
-    rc_join(arena);
-    rc_format(arena, "\n%pS", &request->entry);
-    return arena->full ? NULL : text;
-}
-
-/* The lines go up to the blank one, and the entry follows it. */
-bool rc_request_read(struct rc_str text, struct rc_request *request)
-{
-    struct rc_request read = { .transport = RC_TRANSPORT_NONE };
-    const char *end = text.p ? memmem(text.p, text.n, "\n\n", 2) : NULL;
-    struct rc_str lines;
-
-    if (!end)
-        return false;
-    lines = (struct rc_str){ text.p, (size_t)(end - text.p) + 1 };
-    if (!rc_pairs_read(lines, '\n', &form, &read))
-        return false;
-    read.entry = (struct rc_str){ end + 2, text.n - lines.n - 1 };
-    if (read.entry.n == 0 || read.seconds == 0 || read.transport == RC_TRANSPORT_NONE ||
-        (read.transport == RC_TRANSPORT_SRUN && !read.endpoint.token.p))
-        return false;
-    *request = read;
-    return true;
-}
 
 static void copy_text(struct rc_str text, char *to, size_t size)
 {
@@ -149,16 +90,16 @@ bool rc_session_hold(const struct rc_options *options, struct rc_result *result,
     return rc_rank0_hold(result, hooks, held);
 }
 
-/* The server decides RC_MEETING_MOST times the deadline after the first node has connected. */
-static uint32_t program_patience(uint32_t seconds)
+static uint32_t call_milliseconds(uint32_t seconds)
 {
-    return RC_SESSION_LEADS_MS + RC_SESSION_INVENTORY_MS + RC_MEETING_MOST * seconds * 1000 + SLACK_MS;
+    return RC_MEETING_MOST * seconds * 1000 + BEYOND_MS;
 }
 
 uint32_t rc_session_patience(uint32_t seconds)
 {
-    /* rollcall-exchange until it is killed, and two messages to the server */
-    return program_patience(seconds) + RC_PROGRAM_END_MS + 2 * WORD_MS + ENDING_MS + RESERVE_MS;
+    /* rc_session_meet, with two helpers that had to be killed and the search for the server; two messages to it */
+    return RC_SESSION_LEADS_MS + RC_SESSION_INVENTORY_MS + 2 * RC_PROGRAM_END_MS + seconds * 1000 +
+           call_milliseconds(seconds) + 2 * WORD_MS + RESERVE_MS;
 }
 
 /* False where the order does not have this node, or has no first one. */
@@ -175,14 +116,9 @@ static bool take_order(const struct rc_answer *answer, uint32_t node, struct rc_
 void rc_outcome_read(struct rc_str text, uint32_t node, struct rc_answer *answer, struct rc_outcome *outcome,
                      struct rc_arena *arena)
 {
-    struct rc_str failed = rc_program_reason(text, "failed=");
-    struct rc_str lost = rc_program_reason(text, "lost=");
-
     *answer = (struct rc_answer){ .port = 0 };
-    if (failed.p) {
-        rc_outcome_miss(outcome, rc_copy(arena, failed));
-    } else if (lost.p) {
-        break_off(outcome, true, rc_copy(arena, lost));
+    if (rc_str_is(text, "full\n")) {
+        break_off(outcome, true, "the server has no room");
     } else if (!rc_answer_read(text, answer, arena)) {
         break_off(outcome, true, "the answer cannot be read");
     } else if (!take_order(answer, node, outcome)) {
@@ -210,25 +146,16 @@ void rc_outcome_take(struct rc_str bytes, struct rc_outcome *outcome)
     *outcome = taken;
 }
 
-/* 0 if the reply is empty, which only confirms the text. */
-static int send_word(const struct rc_endpoint *endpoint, struct rc_str text)
+int rc_session_attend(const struct rc_endpoint *endpoint, const struct rc_env *env)
 {
-    struct rc_reply reply;
-    int rc = rc_client_request(endpoint, text, WORD_MS, &reply, NULL);
-
-    if (rc < 0)
-        return rc;
-    free(reply.text);
-    return reply.size ? -EPROTO : 0;
-}
-
-int rc_session_greet(const struct rc_endpoint *endpoint, const struct rc_env *env)
-{
-    char text[64];
+    char text[RC_GATHER_HEAD_MAX];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    struct rc_str node = rc_env_get(env, "SLURM_NODEID");
+    struct rc_gather_request request = { .name = RC_STR(RC_GATHER_NODES), .verb = RC_ATTENDS };
 
-    return send_word(endpoint, rc_str(rc_format(&arena, RC_SERVER_GREETING "node=%pS\n", &node)));
+    if (!rc_parse_u32(rc_env_get(env, "SLURM_NODEID"), RC_MAX_TASKS - 1, &request.member) ||
+        !rc_parse_u32(rc_env_get(env, "SLURM_STEP_NUM_NODES"), RC_MAX_TASKS, &request.of))
+        return -EINVAL;
+    return rc_client_tell(endpoint, rc_str(rc_gather_request_write(&request, &arena)), WORD_MS);
 }
 
 int rc_session_report(const struct rc_env *env, enum rc_message_id id, const char *text)
@@ -244,93 +171,193 @@ int rc_session_report(const struct rc_env *env, enum rc_message_id id, const cha
         !rc_parse_u32(rc_env_get(env, "SLURM_NODEID"), RC_MAX_TASKS, &node))
         return -ENOTCONN;
     report = rc_report_write(id, node, text, &arena);
-    return report ? send_word(&server, rc_str(report)) : -EMSGSIZE;
+    return report ? rc_client_tell(&server, rc_str(report), WORD_MS) : -EMSGSIZE;
 }
 
-/* Without a program that waits for the answer this node cannot take part. srun's server is told, so that it does not
- * wait until its deadline. */
-static void tell_absence(const struct rc_request *request, const char *why)
+/* Add as many whole lines to the entry as there is room for. */
+static void add_lines(struct rc_arena *entry, struct rc_str lines)
 {
-    static char text[RC_ROLL_SIZE];
-    struct rc_arena arena = { .base = text, .size = sizeof(text) };
-    const char *entry = rc_format(&arena, "%pSabsent=%s\n", &request->entry, why);
+    while (lines.n > 0 && entry->used < entry->size) {
+        struct rc_str line = rc_str_split(lines, '\n', &lines);
 
-    if (request->transport == RC_TRANSPORT_SRUN && !arena.full)
-        send_word(&request->endpoint, rc_str(entry));
+        if (entry->used + line.n + 2 > entry->size)
+            return;
+        rc_format(entry, "%pS\n", &line);
+        rc_join(entry);
+    }
 }
 
-static void fail_to_run(const struct rc_request *request, const char *why, struct rc_outcome *outcome)
+/* Add what the node has, or nothing if that is not known in time: such a node is compared with none. */
+static void add_inventory(const struct rc_session *session, struct rc_arena *entry)
 {
-    struct rc_arena text = { .base = outcome->why, .size = sizeof(outcome->why) };
+    char lines[RC_ROLL_SIZE];
+    struct rc_program program = {
+        .path = session->tools.exchange,
+        .argument = RC_EXCHANGE_INVENTORY,
+        .env = session->tools.env,
+        .milliseconds = RC_SESSION_INVENTORY_MS,
+    };
+    int status;
 
-    outcome->how = RC_MISSED;
-    rc_format(&text, "rollcall-exchange cannot be run: %s", why);
-    tell_absence(request, outcome->why);
+    if (session->same != RC_CHECK_UNSET && session->same != RC_CHECK_OFF &&
+        rc_program_run(&program, lines, sizeof(lines), &status) >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        add_lines(entry, rc_str(lines));
 }
 
-/* Slurm ends a step by sending these to all of its processes, one after the other. A task that is still there after
- * ENDING_MS is not ended: only its rollcall-exchange was. */
-static bool outlives_signal(int number)
+/* Add the address by which RANK 0's node reaches srun, if it is known. */
+static void add_via(const struct rc_session *session, struct rc_arena *entry)
 {
+    struct rc_str rest = session->endpoint.hosts;
+    struct rc_netaddr server, source;
+    char text[RC_NETADDR_TEXT];
+    char line[RC_NETADDR_TEXT + 8];
+    struct rc_arena arena = { .base = line, .size = sizeof(line) };
+
+    if (session->transport != RC_TRANSPORT_SRUN || session->result->facts.field[RC_NODE_RANK].value != 0)
+        return;
+    while (rest.p) {
+        if (rc_netaddr_read(rc_str_split(rest, ' ', &rest), &server) && !rc_netaddr_is_loopback(&server) &&
+            rc_source_towards(&server, &source)) {
+            add_lines(entry, rc_str(rc_format(&arena, "via=%s", rc_netaddr_text(&source, text))));
+            return;
+        }
+    }
+}
+
+/* Add what MASTER_ADDR leads to here, so that all nodes can take another address if it leads one of them astray. */
+static void add_leads(const struct rc_session *session, struct rc_arena *entry)
+{
+    const struct rc_result *result = session->result;
+    const struct rc_lookup_question question = {
+        .addr = rc_str(result->master.addr),
+        .nodes = result->identity.field[RC_NNODES],
+        .node_rank = result->facts.field[RC_NODE_RANK].value,
+        .once = true,
+    };
+    char answer[RC_LOOKUP_SIZE];
+    char line[RC_LEADS_MAX + 16];
+    struct rc_arena arena = { .base = line, .size = sizeof(line) };
+    struct rc_lookup lookup;
+
+    if (!rc_session_compares_leads(session->options, result))
+        return;
+    rc_lookup_ask(session->tools.exchange, &question, RC_SESSION_LEADS_MS, answer);
+    /* a program that had to be ended has waited for name servers */
+    if (!rc_lookup_read(rc_str(answer), &lookup) || lookup.unstarted)
+        return;
+    if (!lookup.leads.n)
+        lookup.leads = RC_STR(RC_LEADS_UNANSWERED);
+    add_lines(entry, rc_str(rc_format(&arena, "leads=%pS", &lookup.leads)));
+    add_via(session, entry);
+}
+
+/* A step that is cancelled ends at once, also while its nodes meet: slurmstepd's child blocks these signals, and
+ * proctrack/linuxproc sends none to a process of slurmstepd's name (22.05 to 26.05 kill_tree.c, is_usercmd). */
+static const int endings[] = { SIGTERM, SIGINT };
+
+enum { ENDINGS = sizeof(endings) / sizeof(*endings), NAME_SIZE = 16 };
+
+struct signals {
+    sigset_t mask;
+    struct sigaction action[ENDINGS];
+    char name[NAME_SIZE];
+};
+
+static void let_signals_end(struct signals *before)
+{
+    const struct sigaction usual = { .sa_handler = SIG_DFL };
     sigset_t set;
 
-    if (number != SIGTERM && number != SIGINT && number != SIGKILL)
-        return false;
-    poll(NULL, 0, ENDING_MS);
-    /* proctrack/linuxproc sends it only to commands, which this task is not yet; slurmstepd's child may block it */
-    if (number != SIGKILL) {
-        sigemptyset(&set);
-        sigaddset(&set, number);
-        signal(number, SIG_DFL);
-        sigprocmask(SIG_UNBLOCK, &set, NULL);
-        raise(number);
+    sigemptyset(&set);
+    for (unsigned i = 0; i < ENDINGS; i++) {
+        sigaddset(&set, endings[i]);
+        sigaction(endings[i], NULL, &before->action[i]);
+        if (before->action[i].sa_handler != SIG_IGN)
+            sigaction(endings[i], &usual, NULL);
     }
-    return true;
+    prctl(PR_GET_NAME, before->name);
+    prctl(PR_SET_NAME, "rollcall");
+    sigprocmask(SIG_UNBLOCK, &set, &before->mask);
 }
 
-void rc_session_run(const char *path, const char *const *env, const struct rc_request *request, uint32_t node,
-                    struct rc_answer *answer, struct rc_outcome *outcome, struct rc_arena *arena)
+static void restore_signals(const struct signals *before)
 {
-    static const char killed[] = ", which Slurm sends to end a step, and the kernel if memory runs out";
-    static char output[OUTPUT_SIZE];
-    struct rc_program program = {
-        .path = path,
-        .argument = RC_EXCHANGE_NODE,
-        .env = env,
-        .input = rc_str(rc_request_write(request, arena)),
-        .milliseconds = program_patience(request->seconds),
+    sigprocmask(SIG_SETMASK, &before->mask, NULL);
+    prctl(PR_SET_NAME, before->name);
+    for (unsigned i = 0; i < ENDINGS; i++)
+        sigaction(endings[i], &before->action[i], NULL);
+}
+
+/* The server of RANK 0's node. Return 0, or -1 after rc_outcome_miss. `text` has what the endpoint points to. */
+static int find_server(const struct rc_session *session, struct rc_endpoint *endpoint, char text[RC_DISCOVERY_TEXT],
+                       struct rc_outcome *outcome)
+{
+    struct rc_tools tools = session->tools;
+    struct rc_discovery discovery;
+    int rc;
+
+    *endpoint = session->endpoint;
+    if (session->transport == RC_TRANSPORT_SRUN)
+        return 0;
+    rc_discovery_of_nodes(session->result, &discovery);
+    tools.settings = (struct rc_server_settings){
+        .seconds = session->seconds,
+        .check = session->check,
+        .same = session->same,
     };
-    struct rc_str said;
-    bool sent;
-    int status;
-    ssize_t n;
+    rc = rc_discovery_open(&discovery, &tools, rc_milliseconds() + session->seconds * INT64_C(1000), text);
+    if (rc == 0 && rc_endpoint_read(rc_str(text), endpoint))
+        return 0;
+    rc_outcome_miss(outcome, rc == -EIO ? text : "the server of rank 0's node is not there by the deadline");
+    return -1;
+}
+
+void rc_session_meet(const struct rc_session *session, struct rc_answer *answer, struct rc_outcome *outcome,
+                     struct rc_arena *arena)
+{
+    static char text[RC_ROLL_SIZE];
+    const struct rc_result *result = session->result;
+    struct rc_arena entry = { .base = text, .size = sizeof(text) };
+    struct rc_client_part part = { .reach = (session->seconds * 1000 + BEYOND_MS) / 2 };
+    char where[RC_DISCOVERY_TEXT];
+    struct rc_endpoint endpoint;
+    struct signals before;
+    struct rc_reply reply;
+    int rc;
 
     *answer = (struct rc_answer){ .port = 0 };
-    if (!program.input.p) {
+    if (!rc_entry_write(result, session->tasks, session->port, session->failed,
+                        rc_session_asks_order(session->options, result), &entry)) {
         rc_outcome_miss(outcome, "the entry is too large");
         return;
     }
-    n = rc_program_run(&program, output, sizeof(output), &status);
-    /* the request has been read: its room is for the answer */
-    arena->used = 0;
-    said = rc_str(output);
-    sent = rc_str_starts(said, RC_EXCHANGE_SENT);
-    if (sent)
-        rc_str_split(said, '\n', &said);
-    if (n == -ETIMEDOUT)
-        break_off(outcome, sent, "rollcall-exchange did not end");
-    else if (n == -EMSGSIZE)
-        break_off(outcome, true, "rollcall-exchange printed too much");
-    else if (n < 0)
-        fail_to_run(request, strerror((int)-n), outcome);
-    else if (WIFSIGNALED(status))
-        break_off(outcome, outlives_signal(WTERMSIG(status)) || sent,
-                  rc_format(arena, "rollcall-exchange was ended by signal %u%s", (uint32_t)WTERMSIG(status),
-                            WTERMSIG(status) == SIGKILL ? killed : ""));
-    else if (rc_program_not_loaded(n, status))
-        fail_to_run(request, "a library that it needs cannot be loaded (see ldd)", outcome);
-    else
-        rc_outcome_read(said, node, answer, outcome, arena);
+    rc_join(&entry);
+    let_signals_end(&before);
+    add_leads(session, &entry);
+    add_inventory(session, &entry);
+    if (find_server(session, &endpoint, where, outcome) < 0) {
+        restore_signals(&before);
+        return;
+    }
+    rc = rc_client_gather(&endpoint,
+                          &(struct rc_gather_request){ .name = RC_STR(RC_GATHER_ROLL),
+                                                       .member = result->facts.field[RC_NODE_RANK].value,
+                                                       .of = result->identity.field[RC_NNODES],
+                                                       .each = session->seconds * 1000,
+                                                       .most = RC_MEETING_MOST * session->seconds * 1000,
+                                                       .value = { text, entry.used } },
+                          call_milliseconds(session->seconds), &reply, &part);
+    restore_signals(&before);
+    if (rc < 0) {
+        break_off(outcome, part.heard, rc == -EPROTO ? "the server has ended" : strerror(-rc));
+        /* srun's prints that it is of another release */
+        if (rc == -EPROTONOSUPPORT && session->transport == RC_TRANSPORT_SRUN)
+            outcome->how = RC_STOPPED;
+        return;
+    }
+    rc_outcome_read((struct rc_str){ reply.text, reply.size }, result->facts.field[RC_NODE_RANK].value, answer, outcome,
+                    arena);
+    free(reply.text);
 }
 
 /* RC405 of a node that could not hold the port: it counts where RANK 0 is alone. */

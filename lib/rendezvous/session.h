@@ -1,43 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* session.h - a node's part in a meeting: its request to rollcall-exchange, and the outcome. */
+/* session.h - a node's part in the roll call, and the outcome. */
 #pragma once
 
 #include "base/text.h"
 #include "effects/rank0.h"
+#include "rendezvous/discovery.h"
 #include "rendezvous/wire.h"
 #include "resolve/options.h"
 #include "roll/roll.h"
 
-/* What a task's rollcall asks rollcall-exchange to do: a line for each member, a blank one, the node's entry.
- *
- * A pipe carries them, because every user can read a command line. The
- * program writes RC_EXCHANGE_SENT as soon as the others may count on this node. Then it writes an answer
- * (roll.h); or one line failed=WHY, where the others will miss this node; or lost=WHY, where they may count on it. */
+/* One task of each node calls the server for all tasks of the node: spank/meet.c, cli/meet.c. */
 
-#define RC_EXCHANGE_SENT "sent=1\n"
+enum { RC_SESSION_TEXT = 65536 };
 
 enum rc_transport { RC_TRANSPORT_NONE, RC_TRANSPORT_PMIX, RC_TRANSPORT_SRUN };
 
-struct rc_request {
+struct rc_session {
     enum rc_transport transport;
-    struct rc_endpoint endpoint; /* of srun's server; with PMIx the nodes find it there */
-    uint32_t root;               /* 1: this is the node of RANK 0; or 0 */
-    uint32_t leads;              /* 1: the entry is to have what MASTER_ADDR leads to; or 0 */
-    uint32_t seconds;            /* deadline */
-    enum rc_check check;         /* what an error in the roll call does */
-    enum rc_check same; /* what a node does that is not like the others; off: it does not even say what it has */
-    struct rc_str entry;
+    struct rc_endpoint endpoint; /* of srun's server; with PMIx the nodes find that of RANK 0's node */
+    const struct rc_result *result;
+    const struct rc_options *options;
+    struct rc_str tasks; /* the ranks on this node */
+    uint16_t port;       /* that it holds; 0: none */
+    const char *failed;  /* the id of the message for which it cannot hold it; or NULL */
+    uint32_t seconds;    /* deadline */
+    enum rc_check check; /* what an error in the roll call does */
+    enum rc_check same;  /* what a node does that is not like the others; off: it does not even say what it has */
+    struct rc_tools tools;
 };
-
-/* NULL where it does not fit. */
-const char *rc_request_write(const struct rc_request *request, struct rc_arena *arena);
-
-/* Slices of the text. False where something is missing or is not what it should be. */
-bool rc_request_read(struct rc_str text, struct rc_request *request);
-
-/* One node's session with the others, of what speaks for the node's tasks: spank/meet.c, cli/meet.c. */
-
-enum { RC_SESSION_TEXT = 65536 };
 
 enum rc_meeting {
     RC_NOT_ASKED, /* each task computes the port */
@@ -76,24 +66,22 @@ bool rc_session_compares_leads(const struct rc_options *options, const struct rc
 bool rc_session_hold(const struct rc_options *options, struct rc_result *result, const struct rc_rank0 *hooks,
                      int *held);
 
-/* How long a node may wait for name servers, and for files of devices, before it connects. */
+/* The deadlines of a node's helpers before it calls: name servers, and files of devices. */
 enum { RC_SESSION_LEADS_MS = 3000, RC_SESSION_INVENTORY_MS = 300 };
 
-/* How long the node's other tasks have to wait for the one that speaks, in
- * milliseconds, whatever happens. */
+/* How long the node's other tasks have to wait for the one that calls, in
+ * milliseconds, whatever happens: all helpers, and the server's last moment. */
 uint32_t rc_session_patience(uint32_t seconds);
 
-/* Runs rollcall-exchange, which is at `path`. What it brings back goes into the
- * outcome, with what is to be printed in answer->findings; their texts are in
- * the arena, an empty one of RC_SESSION_TEXT bytes. Whatever goes wrong is RC_MISSED
- * or RC_LOST; where the program cannot be started, srun's server hears that
- * nobody need wait for this node. `node` is this node's rank by the launcher. */
-void rc_session_run(const char *path, const char *const *env, const struct rc_request *request, uint32_t node,
-                    struct rc_answer *answer, struct rc_outcome *outcome, struct rc_arena *arena);
+/* Take part in the roll call, and wait for its answer. It goes into the outcome, with what is to be printed in
+ * answer->findings; their texts are in the arena, an empty one of RC_SESSION_TEXT bytes. Whatever goes wrong is
+ * RC_MISSED or RC_LOST. SIGTERM and SIGINT end the process while it waits. */
+void rc_session_meet(const struct rc_session *session, struct rc_answer *answer, struct rc_outcome *outcome,
+                     struct rc_arena *arena);
 
-/* Sends srun's server a word of this node's, whose tasks take no part: it would say otherwise that the node has not
- * called (RC621). 0 or -errno, after a second at most. env: of a task. */
-int rc_session_greet(const struct rc_endpoint *endpoint, const struct rc_env *env);
+/* Report to srun's server that the plugin runs on this node, whose tasks take no part: it would print otherwise that
+ * the node has not called (RC621). 0 or -errno, after a second at most. env: of a task. */
+int rc_session_attend(const struct rc_endpoint *endpoint, const struct rc_env *env);
 
 /* Sends srun's server a line of this node, which it prints once for all nodes that send the same. 0 or -errno: the node
  * prints it. */
@@ -106,7 +94,7 @@ int rc_session_report(const struct rc_env *env, enum rc_message_id id, const cha
 bool rc_session_settle(const struct rc_outcome *outcome, const struct rc_rank0 *hooks, struct rc_context *context,
                        struct rc_result *result, int *held);
 
-/* Reads what rollcall-exchange writes (above). Anything else is RC_LOST. */
+/* Read the answer to the roll call. Anything else is RC_LOST. */
 void rc_outcome_read(struct rc_str text, uint32_t node, struct rc_answer *answer, struct rc_outcome *outcome,
                      struct rc_arena *arena);
 

@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "base/pairs.h"
+#include "launcher/hosts.h"
 #include "launcher/stamp.h"
+#include "rendezvous/local.h"
 #include "system/node.h"
 #include "system/port.h"
 
@@ -72,6 +74,7 @@ static bool read_head(struct rc_wire *wire, struct rc_str head, const char *toke
     if (!rc_str_is(name, "rollcall") || !rc_parse_u32(version, UINT16_MAX, &number) || given.n != RC_WIRE_TOKEN ||
         !same_token(given.p, token) || !rc_parse_u32(head, wire->limit, &size))
         return false;
+    wire->version = number;
     wire->is_foreign = is_foreign;
     wire->size = size;
     wire->body = malloc((size_t)size + 1);
@@ -123,16 +126,22 @@ void rc_wire_free(struct rc_wire *wire)
     *wire = (struct rc_wire){ .limit = wire->limit };
 }
 
+size_t rc_wire_head(const char *token, size_t size, char head[RC_WIRE_HEAD_MAX])
+{
+    return (size_t)snprintf(head, RC_WIRE_HEAD_MAX, MAGIC "%.*s %zu\n", RC_WIRE_TOKEN, token, size);
+}
+
 char *rc_wire_pack(const char *token, struct rc_str text, size_t *size)
 {
-    char *message = malloc(RC_WIRE_HEAD_MAX + text.n);
-    int head;
+    char head[RC_WIRE_HEAD_MAX];
+    size_t n = rc_wire_head(token, text.n, head);
+    char *message = malloc(n + text.n);
 
     if (!message)
         return NULL;
-    head = snprintf(message, RC_WIRE_HEAD_MAX, MAGIC "%.*s %zu\n", RC_WIRE_TOKEN, token, text.n);
-    memcpy(message + head, text.p, text.n);
-    *size = (size_t)head + text.n;
+    memcpy(message, head, n);
+    memcpy(message + n, text.p, text.n);
+    *size = n + text.n;
     return message;
 }
 
@@ -257,6 +266,10 @@ static const struct rc_row settings_rows[] = {
     RC_ROW_NUMBER(struct rc_server_settings, nodes, 0, RC_MAX_TASKS),
     RC_ROW_CHOICE(struct rc_server_settings, same, rc_words_check),
     RC_ROW_TEXT(struct rc_server_settings, hosts, RC_WIRE_BODY_MAX),
+    RC_ROW_NUMBER(struct rc_server_settings, owner, 1, INT32_MAX),
+    RC_ROW_NUMBER(struct rc_server_settings, grace, 0, INT32_MAX),
+    RC_ROW_TEXT(struct rc_server_settings, local, RC_LOCAL_NAME),
+    RC_ROW_NUMBER(struct rc_server_settings, pmix, 1, 1),
 };
 
 static const struct rc_form settings_form = { RC_FORM_ROWS(settings_rows) };
@@ -276,8 +289,16 @@ bool rc_server_settings_read(struct rc_str text, struct rc_server_settings *sett
 {
     struct rc_server_settings read = { .same = RC_CHECK_WARN };
 
-    if (!rc_pairs_read(text, ' ', &settings_form, &read) || read.check == RC_CHECK_UNSET)
+    if (!rc_pairs_read(text, ' ', &settings_form, &read) || read.check == RC_CHECK_UNSET ||
+        (read.owner && !read.local.n))
         return false;
     *settings = read;
     return true;
+}
+
+struct rc_str rc_hosts_of(const struct rc_server_settings *settings)
+{
+    uint32_t count;
+
+    return rc_hostlist_count(settings->hosts, &count) && count == settings->nodes ? settings->hosts : RC_ABSENT;
 }

@@ -9,12 +9,10 @@
 /* One message on a stream: a line that says whose it is and how long, then the text.
  *
  *   rollcall 1 0123456789abcdef0123456789abcdef 312\n
- *   version=0.1.0\n...
+ *   gather roll 0 2 ...\n...
  *
- * The number is the wire's version: another one where a text has a meaning that the release before does not know.
- * Two releases of different versions say so, and all nodes start or none. For that these keep their form in every
- * version: the head, the common names of an entry (roll.h), an answer with stop alone or nothing, failed=WHY,
- * reached=, and the words RC_SERVER_... below. tests/vectors/wire-1 has a conversation of this version.
+ * The number is the wire's version: another one if a text means something else than before. A message of another
+ * version is answered with RC_SERVER_REFUSED, and no task of the step starts.
  * The token is the launch's own: a message without it is not read, and an
  * answer without it is not believed. A reader takes no more memory
  * than the head needs until the token was right. */
@@ -22,8 +20,9 @@
 enum {
     RC_WIRE_TOKEN = 32, /* characters: 128 bits in hexadecimal */
     RC_WIRE_HEAD_MAX = 64,
-    RC_WIRE_BODY_MAX = 65536,
-    RC_WIRE_ROLL_MAX = 1 << 28, /* of a whole roll, which a server tells who asks it */
+    RC_WIRE_BODY_MAX = 65536,          /* of an answer to the roll call */
+    RC_WIRE_REQUEST_MAX = 1025 * 1024, /* a value of 1 MiB, and its head */
+    RC_WIRE_REPLY_MAX = 1 << 28,
 };
 
 /* A message that is being read. Zero it but for `limit` to begin, rc_wire_free to end. */
@@ -31,8 +30,9 @@ struct rc_wire {
     uint32_t limit; /* bytes of a body */
     char head[RC_WIRE_HEAD_MAX];
     size_t head_used;
-    bool is_foreign; /* of another version */
-    char *body;      /* NUL-terminated once it is whole; NULL until the head was right */
+    uint32_t version; /* of the sender */
+    bool is_foreign;  /* it is another one than this program's */
+    char *body;       /* NUL-terminated once it is whole; NULL until the head was right */
     size_t size;
     size_t used;
 };
@@ -45,6 +45,9 @@ enum rc_wire_state rc_wire_read(struct rc_wire *wire, int fd, const char *token)
 
 struct rc_str rc_wire_text(const struct rc_wire *wire);
 void rc_wire_free(struct rc_wire *wire);
+
+/* Write the head of a message of so many bytes. Return its own size. */
+size_t rc_wire_head(const char *token, size_t size, char head[RC_WIRE_HEAD_MAX]);
 
 /* The message as it goes over the wire, from malloc, *size bytes. NULL without memory. */
 char *rc_wire_pack(const char *token, struct rc_str text, size_t *size);
@@ -89,11 +92,13 @@ int rc_listen(uint16_t first, uint16_t last, uint32_t left, uint16_t *port);
 
 /* What plugin, command and library agree on with rollcall-exchange, which they start. */
 
-#define RC_EXCHANGE         "rollcall-exchange"
-#define RC_EXCHANGE_NODE    "node"
-#define RC_EXCHANGE_SERVER  "server"
-#define RC_EXCHANGE_STORE   "store"
-#define RC_EXCHANGE_MONITOR "monitor"
+#define RC_EXCHANGE           "rollcall-exchange"
+#define RC_EXCHANGE_SERVER    "server"
+#define RC_EXCHANGE_INVENTORY "inventory"
+#define RC_EXCHANGE_MONITOR   "monitor"
+
+/* It prints "server=" and this if another process has its local name, else where it is. */
+#define RC_SERVER_TAKEN "taken"
 
 /* The variable with the endpoint of srun's server for the monitor: that of RC_SERVER_TOKEN's reason. */
 #define RC_MONITOR_SERVER "ROLLCALL_SERVER"
@@ -101,12 +106,11 @@ int rc_listen(uint16_t first, uint16_t last, uint32_t left, uint16_t *port);
 /* srun's server inherits its listening socket, and a socket whose other end srun holds. */
 enum { RC_SERVER_LISTENER = 3, RC_SERVER_LIFE = 4 };
 
-/* The byte that srun may write into it before it ends. */
+/* The byte that srun writes into it before it ends. */
 enum rc_ending {
-    RC_ENDED_SOMEHOW = 0,     /* nothing: it was killed */
-    RC_ENDED_WELL = 'w',      /* all tasks, with status 0 */
-    RC_ENDED_BADLY = 'b',     /* srun has another status */
-    RC_ENDED_UNSTARTED = 'u', /* not all tasks had been started */
+    RC_ENDED_SOMEHOW = 0, /* nothing: it was killed */
+    RC_ENDED_WELL = 'w',  /* with status 0 */
+    RC_ENDED_BADLY = 'b', /* with another status */
 };
 
 /* The variable with its token: on a command line every user could read it. */
@@ -115,25 +119,11 @@ enum rc_ending {
 /* The byte that the server writes into that socket when a failure is to end the step; srun sends it back. */
 #define RC_LIFE_FAILED 'f'
 
-/* The byte that srun writes when Slurm has started all tasks. */
-#define RC_LIFE_STARTED 's'
-
-/* Asks for the roll as it is now. The reply has all entries in the order in which
- * they came, a blank line after each. */
-#define RC_SERVER_QUESTION "question=roll\n"
-
-/* From a node whose tasks take no part; it asks for nothing, and the reply is empty. A line node= follows, as in an
- * entry. */
-#define RC_SERVER_GREETING "question=none\n"
-
-/* A task of so many has reached init_process_group, "3 4" (server.h). */
-#define RC_SERVER_REACHED "reached="
-
-/* A process of a task ends by an exception (server.h). */
+/* A process of a task ends by an exception (notices.h). */
 #define RC_SERVER_RAISED "raised="
 
-/* From a node: a line about itself, which the server prints once for all nodes that send the same (server.h). The reply
- * is empty. */
+/* From a node: a line about itself, which the server prints once for all nodes that send the same (notices.h). The
+ * reply is empty. */
 #define RC_SERVER_REPORTED "reported="
 
 /* From a node of the step: it has received a signal; its first task has failed, without one before (spank/ending.c).
@@ -142,10 +132,12 @@ enum rc_ending {
 #define RC_SERVER_SIGNALLED RC_SERVER_STATE "signalled\n"
 #define RC_SERVER_FAILED    RC_SERVER_STATE "failed\n"
 
-/* A server's reply to who waits for one, where it needs the descriptor for others. A question to
- * the store is asked again as it was; a node, whose entry is kept, asks for the answer alone. */
-#define RC_SERVER_AGAIN  "again=1\n"
-#define RC_SERVER_ANSWER "question=answer\n"
+/* From a process of RANK 0, the settings with which it would start a server. Their owner owns this one from now on, if
+ * the one before has ended. If they have seconds, these and the checks are the roll call's. The reply is empty. */
+#define RC_SERVER_SETTINGS "settings "
+
+/* The reply to a message that the server does not understand. */
+#define RC_SERVER_REFUSED "refused\n"
 
 /* The server waits deadline= seconds for the next node after each arrival, and that many times as long in all. Nodes of
  * a large step start minutes apart: prologs, images. */
@@ -154,11 +146,15 @@ enum { RC_MEETING_MOST = 6 };
 struct rc_server_settings {
     uint32_t seconds; /* it waits for the next node after each */
     enum rc_check check;
+    enum rc_check same;     /* what a node does that is not like the others */
     uint32_t watch_seconds; /* after the first task it names those that have not joined; 0: it does not watch */
     uint32_t job;
     uint32_t nodes;      /* of the step, each of which calls; 0: none need call */
-    enum rc_check same;  /* what a node does that is not like the others */
-    struct rc_str hosts; /* the nodes' names; empty where they are not known */
+    struct rc_str hosts; /* the nodes' names; empty if they are not known */
+    uint32_t owner;      /* process with which the server ends; 0: srun, from which it inherits its sockets */
+    uint32_t grace;      /* milliseconds after the owner's end */
+    struct rc_str local; /* name for the processes of its node (local.h); empty: none */
+    uint32_t pmix;       /* 1: PMIx tells the other nodes; or 0 */
 };
 
 /* As one argument, "seconds=10 check=stop ..."; NULL where there is no room. */
@@ -166,3 +162,6 @@ const char *rc_server_settings_write(const struct rc_server_settings *settings, 
 
 /* Returns false, and leaves *settings, for a malformed argument. */
 bool rc_server_settings_read(struct rc_str text, struct rc_server_settings *settings);
+
+/* The hosts, if they are as many as the nodes; else absent. */
+struct rc_str rc_hosts_of(const struct rc_server_settings *settings);

@@ -245,45 +245,29 @@ static void check_scopes(struct rc_checking *check)
     memcpy(check->member, shown[0].member, check->count * sizeof(*check->member));
 }
 
-/* Whether a node speaks another version of the wire: what it says of variables is not known. */
-static bool has_foreign(const struct rc_checking *check)
-{
-    for (size_t i = 0; i < check->count; i++)
-        if (check->member[i].roll->foreign)
-            return true;
-    return false;
-}
-
-static void check_releases(struct rc_checking *check, const struct rc_roll_known *known, bool strange)
+static void check_releases(struct rc_checking *check)
 {
     struct rc_group shown[RC_GROUPS_SHOWN];
     size_t count = take_texts(check, offsetof(struct rc_roll, version));
     size_t groups = rc_group_find(check->part, count, shown);
-    const char *list;
 
-    if (!strange && (groups < 2 || known->releases_alone))
+    if (groups < 2)
         return;
-    list = rc_name_groups(&check->namer, shown, groups, false);
-    if (strange && groups == 1 && rc_str_is(shown[0].member->text, PACKAGE_VERSION))
-        list = "'" PACKAGE_VERSION "' everywhere, but the builds differ";
-    else if (strange && known->srun.p)
-        list = rc_format(&check->namer.text, "%s, '" PACKAGE_VERSION "' for srun on %pS", list, &known->srun);
-    rc_checking_add(check, RC608, "rollcall is version %s; %sinstall the same version on all nodes%s", list,
-                    strange ? "they do not understand each other, so each task computes MASTER_PORT; " : "",
-                    strange ? " and login hosts" : "");
+    rc_checking_add(check, RC608, "rollcall is version %s; install the same version on all nodes",
+                    rc_name_groups(&check->namer, shown, groups, false));
     rc_checking_blame_odd(check, check->part, count, &shown[0]);
 }
 
 static void check_all(struct rc_checking *check, const struct rc_roll_known *known)
 {
-    bool strange = has_foreign(check);
     uint32_t world;
     uint32_t nodes;
 
-    check_releases(check, known, strange);
-    if (known->addr.p && !strange)
+    if (!known->addresses_alone)
+        check_releases(check);
+    if (known->addr.p)
         rc_check_address(check, &known->addr);
-    if (known->releases_alone)
+    if (known->addresses_alone)
         return;
     check_scopes(check);
     world = compare_numbers(check, offsetof(struct rc_roll, world), "the number of tasks is");
@@ -300,8 +284,7 @@ static void check_all(struct rc_checking *check, const struct rc_roll_known *kno
     check_machines(check, offsetof(struct rc_roll, boot), have_several_names, "boot id",
                    "they are one machine with several names, or copies of one virtual machine: list each machine once, "
                    "or reboot the copies");
-    if (!strange)
-        check_variables(check);
+    check_variables(check);
     rc_check_items(check, known->item_lines);
     for (size_t i = 0; i < check->count; i++)
         if (check->member[i].roll->dead.p)

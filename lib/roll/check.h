@@ -24,12 +24,11 @@ enum { RC_CHECK_ARENA = RC_MESSAGES_MAX * (RC_FINDING_MAX + 1) };
 
 /* What the caller knows, and what it wants. */
 struct rc_roll_known {
-    uint32_t deadline;   /* in seconds; 0: none */
-    unsigned item_lines; /* findings of what nodes have: the gravest so many, and one for the others */
-    struct rc_str srun;  /* where a server of this release is; absent: on a node */
-    const char *silence; /* why a node may be silent; NULL: not known */
-    struct rc_str addr;  /* what all nodes are going to take for MASTER_ADDR (rc_roll_address); absent: they keep it */
-    bool releases_alone; /* only what makes a computed port necessary: nodes that speak another version of the wire */
+    uint32_t deadline;    /* in seconds; 0: none */
+    unsigned item_lines;  /* findings of what nodes have: the gravest so many, and one for the others */
+    const char *silence;  /* why a node may be silent; NULL: not known */
+    struct rc_str addr;   /* what all nodes are going to take for MASTER_ADDR (rc_roll_address); absent: they keep it */
+    bool addresses_alone; /* check no more than `addr` */
 };
 
 /* What a user reads before a job; rollcall check shows all. */

@@ -18,12 +18,11 @@ struct rc_range {
 
 enum { RC_COMPACT_NAME_MAX = 64 }; /* a longer name is cut after so many characters */
 
-/* Why nothing has come to srun's server from a node (RC601, RC621): before Slurm has started all tasks, and after. */
-#define RC_NO_CALL                                                         \
-    "nothing gets through, or slurmd there has no rollcall (see its log) " \
-    "and tasks run without ranks"
-#define RC_NO_CALL_BEFORE  "a prolog still runs there, " RC_NO_CALL
-#define RC_NO_CALL_STARTED "another plugin there comes before rollcall and still works or has failed, " RC_NO_CALL
+/* Why nothing has come to srun's server from a node (RC601, RC621). */
+#define RC_NO_CALL                                                           \
+    "a prolog or another plugin still works there or has failed, nothing "   \
+    "gets through, or slurmd there has no rollcall (see its log) and tasks " \
+    "run without ranks"
 
 /* Sorts the ranges, which may touch and overlap. */
 const char *rc_compact_ranges(struct rc_range *ranges, size_t count, size_t limit, struct rc_arena *arena);

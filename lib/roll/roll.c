@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "roll/roll.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/netaddr.h"
@@ -171,11 +170,9 @@ static const struct rc_row rows[] = {
     RC_ROW_TEXT(struct rc_roll, host, RC_ROLL_TEXT_MAX),
     RC_ROW_TEXT(struct rc_roll, tasks, RC_ROLL_SIZE),
     RC_ROW_TEXT(struct rc_roll, dead, RC_ROLL_TEXT_MAX),
-    RC_ROW_TEXT(struct rc_roll, absent, RC_ROLL_TEXT_MAX),
     RC_ROW_NUMBER(struct rc_roll, node, 0, RC_MAX_TASKS - 1),
     RC_ROW_NUMBER(struct rc_roll, nodes, 0, RC_MAX_TASKS),
     RC_ROW_NUMBER(struct rc_roll, world, 0, RC_MAX_TASKS),
-    /* the last common one */
     RC_ROW_TEXT(struct rc_roll, launcher, RC_ROLL_TEXT_MAX),
     RC_ROW_TEXT(struct rc_roll, mode, RC_ROLL_TEXT_MAX),
     RC_ROW_TEXT(struct rc_roll, boot, RC_ROLL_TEXT_MAX),
@@ -188,22 +185,18 @@ static const struct rc_row rows[] = {
     RC_ROW_TEXT(struct rc_roll, via, RC_ROLL_TEXT_MAX),
     RC_ROW_TEXT(struct rc_roll, leads, RC_ROLL_TEXT_MAX),
     RC_ROW_NUMBER(struct rc_roll, port, 1, UINT16_MAX),
-    RC_ROW_FLAG(struct rc_roll, foreign, "1"),
     RC_ROW_MANY("user", take_user, put_users),
     RC_ROW_MANY("gpu", take_gpu, put_gpus),
     RC_ROW_MANY("has", take_item, put_items),
 };
 
-enum { COMMON_ROWS = 9 };
-
 static const struct rc_form form = { .head = "roll", .most = RC_ROLL_SIZE, RC_FORM_ROWS(rows) };
-static const struct rc_form common_form = { .row = rows, .rows = COMMON_ROWS };
 
-static bool read_entry(struct rc_str text, const struct rc_form *as, struct rc_roll *roll)
+bool rc_roll_read(struct rc_str text, struct rc_roll *roll)
 {
     struct rc_roll found = { .node = RC_UNKNOWN, .nodes = RC_UNKNOWN, .world = RC_UNKNOWN };
 
-    if (!rc_pairs_read(text, '\n', as, &found))
+    if (!rc_pairs_read(text, '\n', &form, &found))
         return false;
     /* a number that is not there is larger than any */
     if (!found.scope.p || !found.host.p || found.world == RC_UNKNOWN || found.nodes > found.world ||
@@ -212,41 +205,6 @@ static bool read_entry(struct rc_str text, const struct rc_form *as, struct rc_r
     for (unsigned i = 0; i < found.gpu_count; i++)
         if (!has_task(found.tasks, found.gpu[i].rank))
             return false;
-    *roll = found;
-    return true;
-}
-
-bool rc_roll_read(struct rc_str text, struct rc_roll *roll)
-{
-    return read_entry(text, &form, roll);
-}
-
-struct rc_roll *rc_roll_read_all(const char *text, size_t *count)
-{
-    size_t read = 0;
-    size_t most = 0;
-    const char *next;
-    struct rc_roll *rolls;
-
-    for (const char *p = text; (p = strstr(p, "\n\n")); p += 2)
-        most++;
-    rolls = calloc(most + 1, sizeof(*rolls));
-    if (!rolls)
-        return NULL;
-    for (const char *p = text; (next = strstr(p, "\n\n")); p = next + 2)
-        if (rc_roll_read((struct rc_str){ p, (size_t)(next + 1 - p) }, &rolls[read]))
-            read++;
-    *count = read;
-    return rolls;
-}
-
-bool rc_roll_read_foreign(struct rc_str text, struct rc_roll *roll)
-{
-    struct rc_roll found;
-
-    if (!read_entry(text, &common_form, &found) || !found.version.p)
-        return false;
-    found.foreign = true;
     *roll = found;
     return true;
 }

@@ -2,7 +2,7 @@
 /* roll.h - what the nodes of a launch tell each other: an entry of each node, and one answer for all.
  *
  * Both are lines NAME=VALUE (pairs.h), the first of which says what the text is.
- * Pure: reads the text, writes the caller's struct or arena; rc_roll_read_all alone allocates.
+ * Pure: reads the text, writes the caller's struct or arena.
  *
  * An entry, RC_ROLL_SIZE bytes at most:
  *   roll=1
@@ -25,15 +25,10 @@
  *   place=top.s1 n3      with order=topology: where it is in the network (netorder.h)
  *   busy=RC405           likewise: it cannot hold the port, and must not be the node of RANK 0
  *   hosts=n[1-2]         the launch's, as the launcher lists them; not where that is long
- *   absent=WHY           it cannot hear the answer, and computes the port; nobody need wait for it
  *   user=NCCL_IB_HCA=a   what its user had set and must be the same on all; RC_ROLL_USER_MAX of them
  *   visible=CUDA_VISIBLE_DEVICES=0,1   GPUs that the node's first task may see, for humans
  *   gpu=0 GPU-1c6f...    rank and GPU of a task; RC_ROLL_GPUS_MAX of them
  *   has=gpus 8 NVIDIA H100   what the node has (items.def)
- *
- * version, scope, host, dead, absent, node, nodes, world and tasks are common to every version of the wire: a server
- * of another version reads these alone, and adds
- *   foreign=1            what else the node said is not understood: it gets no port, and is not compared
  *
  * An answer, RC_ANSWER_SIZE bytes at most:
  *   answer=1
@@ -99,7 +94,7 @@ struct rc_roll_gpu {
 };
 
 /* Slices of the text that it was read from, or of its caller's. These may be absent: version, launcher, mode, boot,
- * addr, own, via, leads, dead, visible, place, busy, hosts, absent, item. */
+ * addr, own, via, leads, dead, visible, place, busy, hosts, item. */
 struct rc_roll {
     struct rc_str version;
     struct rc_str scope;
@@ -120,7 +115,6 @@ struct rc_roll {
     struct rc_str place;
     struct rc_str busy;
     struct rc_str hosts;
-    struct rc_str absent;
     uint32_t port;                        /* 0: none */
     struct rc_str user[RC_ROLL_USER_MAX]; /* NAME=VALUE, each name once; the value may be empty */
     unsigned user_count;
@@ -128,7 +122,6 @@ struct rc_roll {
     unsigned gpu_count;
     struct rc_str item[RC_ITEMS]; /* what it has */
     bool has_items;               /* false: it says nothing of that */
-    bool foreign;
 };
 
 /* Writes an entry and a NUL. Absent values are left out; bytes that are not printable ASCII become `?`. NULL, and the
@@ -142,13 +135,6 @@ bool rc_roll_read(struct rc_str text, struct rc_roll *roll);
 
 /* The value that an entry has of a variable; absent where it says nothing of it. */
 struct rc_str rc_roll_variable(const struct rc_roll *roll, struct rc_str name);
-
-/* Reads a whole roll, which has a blank line after each entry, and leaves out what is no entry. Returns *count of them,
- * to be freed; NULL without memory. */
-struct rc_roll *rc_roll_read_all(const char *text, size_t *count);
-
-/* Reads the common names of an entry of another version, and that it has a version. *roll is foreign. */
-bool rc_roll_read_foreign(struct rc_str text, struct rc_roll *roll);
 
 /* For qsort of struct rc_roll: by node rank. */
 int rc_roll_by_node(const void *a, const void *b);

@@ -7,28 +7,12 @@
 #include "resolve/options.h"
 #include "roll/roll.h"
 
-/* Reads a request (lib/rendezvous/session.h) from standard input, does it, and
- * prints the answer or one line failed=WHY. Returns an exit status: 0 or 1. */
-int exchange_node(void);
+/* Closes what srun, or a task, had open without close-on-exec: this process outlives them. */
+void exchange_close_from(int first);
 
-/* Prints failed=WHAT: WHY. Returns 1, the exit status. */
-int exchange_fail(const char *what, const char *why);
-
-/* The argument with which this program is its own child, and what it does then: it prints what the node has
- * (lib/inventory). Returns an exit status, likewise. */
-#define EXCHANGE_INVENTORY "inventory"
-int exchange_inventory(void);
-
-/* Reads a question from standard input, and prints what MASTER_ADDR leads to (lib/effects/lookup.h). Returns an exit
- * status, likewise. */
-int exchange_lookup(void);
-
-/* Writes "TOKEN PORT ADDRESS..." with this host's addresses. The text is in the arena. */
-const char *exchange_write_endpoint(const char *token, uint16_t port, struct rc_arena *arena);
-
-/* Runs rollcall-pmix, which is in the folder of this program, and returns the line that it
- * prints, or NULL with the reason in `line`. */
-char *exchange_ask_pmix(const char *argument, struct rc_str input, uint32_t milliseconds, char *line, size_t size);
+/* The servers (server.c). Return an exit status. */
+int exchange_serve_srun(const struct rc_server_settings *settings);
+int exchange_serve_launch(const struct rc_server_settings *settings);
 
 /* In a step, until its tasks on this node have ended: sees its signals (monitor.c). Returns an exit status. */
 int exchange_monitor(void);
@@ -42,15 +26,12 @@ struct rc_verdict {
     uint32_t seconds;    /* the deadline, for its message */
     struct rc_str srun;  /* the host of srun's server; absent: the server is a node's */
     const char *silence; /* why a node may be silent; NULL: not known */
+    const char *foreign; /* rc_server_foreign */
     /* out */
     struct rc_answer answer; /* with its findings */
     char text[RC_VERDICT_TEXT];
 };
 
-/* An rc_server_decide; more is a struct rc_verdict. The answer that it returns is
- * for the nodes that are not the server's: the findings are the server's to print. */
-struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t count, bool complete);
-
-/* Reads a request from standard input, and prints store=TOKEN PORT HOST..., once the store is there; or taken=NAME,
- * where another one has the name; or one line failed=WHY. Returns an exit status. */
-int exchange_start_store(void);
+/* An rc_server_decide; more is a struct rc_verdict. srun's server prints the findings, and its answer has none; that of
+ * another one has them, for RANK 0's node to print. */
+struct rc_str rc_verdict_decide(void *more, const struct rc_gather *roll, bool is_foreign);

@@ -16,7 +16,6 @@ struct sum {
     uint32_t world;
     bool asks_order;              /* then each node holds a port, and one is to be the node of RANK 0 */
     bool has_dead;                /* a node whose tasks do not start: all others would wait for them in vain */
-    bool has_deaf;                /* a node that does not hear the answer, or does not understand all of it */
     const struct rc_roll *holder; /* of the port, which is that of RANK 0; NULL: none */
 };
 
@@ -30,7 +29,6 @@ static struct sum add_up(const struct rc_roll *rolls, size_t count)
             sum.world = rolls[i].world;
         sum.asks_order = sum.asks_order || rolls[i].place.p;
         sum.has_dead = sum.has_dead || rolls[i].dead.p;
-        sum.has_deaf = sum.has_deaf || rolls[i].absent.p || rolls[i].foreign;
         if (!sum.holder && rolls[i].port)
             sum.holder = &rolls[i];
     }
@@ -64,32 +62,43 @@ static uint32_t find_order(struct rc_answer *answer, const struct rc_roll *rolls
     return first;
 }
 
-struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t count, bool complete)
+/* No task starts, on any node. */
+static void refuse_foreign(struct rc_verdict *verdict, struct rc_arena *arena)
 {
-    struct rc_verdict *verdict = more;
+    verdict->answer.stop = true;
+    rc_message_add(&verdict->answer.findings, RC608,
+                   rc_format(arena, RC_FOREIGN "no task starts; " RC_FOREIGN_CURE, verdict->foreign));
+}
+
+/* By the lowest number of nodes that an entry names: nobody waits for nodes that only one knows of. */
+static bool is_whole(const struct rc_roll *rolls, size_t count)
+{
+    uint32_t nodes = UINT32_MAX;
+
+    for (size_t i = 0; i < count; i++)
+        nodes = rolls[i].nodes < nodes ? rolls[i].nodes : nodes;
+    return count > 0 && count >= nodes;
+}
+
+static void decide(struct rc_verdict *verdict, const struct rc_roll *rolls, size_t count, struct rc_arena *arena)
+{
     struct rc_answer *answer = &verdict->answer;
-    struct rc_arena arena = { .base = verdict->text, .size = sizeof(verdict->text) };
     const struct sum sum = add_up(rolls, count);
+    bool complete = is_whole(rolls, count);
     /* a task without an entry has queried no server, and computes its port */
-    bool whole = complete && sum.tasks >= sum.world && !sum.has_deaf;
+    bool whole = complete && sum.tasks >= sum.world;
     const struct rc_roll_known known = { .deadline = verdict->seconds,
                                          .item_lines = RC_ITEM_LINES,
-                                         .srun = verdict->srun,
                                          .silence = verdict->silence,
                                          .addr = whole ? rc_roll_address(rolls, count) : RC_ABSENT,
-                                         .releases_alone = verdict->check == RC_CHECK_OFF };
+                                         .addresses_alone = verdict->check == RC_CHECK_OFF };
     const struct rc_roll *first = sum.holder;
-    struct rc_answer others;
 
-    if (!rc_roll_check(rolls, count, &known, &answer->findings, NULL, &arena))
+    if (!rc_roll_check(rolls, count, &known, &answer->findings, NULL, arena))
         rc_message_add(&answer->findings, RC611, "the nodes could not be compared: out of memory; the tasks start");
     if (sum.asks_order) {
-        uint32_t node = 0;
+        uint32_t node = find_order(answer, rolls, count, whole, arena);
 
-        if (sum.has_deaf)
-            answer->unordered = RC_STR("not all nodes support it");
-        else
-            node = find_order(answer, rolls, count, whole, &arena);
         first = NULL;
         for (size_t i = 0; i < count && !first; i++)
             first = rolls[i].node == node ? &rolls[i] : NULL;
@@ -102,8 +111,26 @@ struct rc_str rc_verdict_decide(void *more, const struct rc_roll *rolls, size_t 
     answer->port = whole && first ? first->port : 0;
     answer->own = whole && first ? first->own : RC_ABSENT;
     answer->addr = known.addr;
-    others = *answer;
-    others.findings.count = 0;
-    others.said = answer->findings.count > 0;
-    return rc_str(rc_answer_write(&others, &arena));
+}
+
+struct rc_str rc_verdict_decide(void *more, const struct rc_gather *roll, bool is_foreign)
+{
+    struct rc_verdict *verdict = more;
+    struct rc_arena arena = { .base = verdict->text, .size = sizeof(verdict->text) };
+    size_t count;
+    struct rc_roll *rolls = rc_muster_rolls(roll, &count);
+    struct rc_answer answer;
+
+    verdict->answer.findings.arena = &arena;
+    if (is_foreign)
+        refuse_foreign(verdict, &arena);
+    else if (rolls)
+        decide(verdict, rolls, count, &arena);
+    answer = verdict->answer;
+    if (verdict->srun.p) {
+        answer.findings.count = 0;
+        answer.said = verdict->answer.findings.count > 0;
+    }
+    free(rolls);
+    return rc_str(rc_answer_write(&answer, &arena));
 }

@@ -2,8 +2,7 @@
 /* rollcall-pmix - one short session with the PMIx server of the launcher that started this task.
  *
  *   rollcall-pmix job   prints the task's numbers and the job's layout (lib/launcher/pmix.c)
- *   rollcall-pmix put   publishes where the job's nodes meet (lib/rendezvous); get reads it
- *   rollcall-pmix put-store, get-store   the same for the store server of its tasks
+ *   rollcall-pmix put   publishes where the job's server is (lib/rendezvous); get reads it
  *
  * A second argument is the number of milliseconds after which the session ends. A program of its own, because PMIx must
  * not stay connected in an application, keeps a thread, and reads whatever plugins it finds. The bare connection is
@@ -322,7 +321,7 @@ static void print_tasks(const struct layout *layout)
     putchar('\n');
 }
 
-static int print_job(const char *key)
+static int print_job(void)
 {
     static char text[MAP_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
@@ -331,7 +330,6 @@ static int print_job(const char *key)
     const char *host;
     const char *map;
 
-    (void)key;
     if (get_number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &layout.size) < 0 ||
         get_number(self.rank, PMIX_LOCAL_RANK, &local_rank) < 0 || !(host = get_text(0, PMIX_HOSTNAME)))
         return -1;
@@ -353,8 +351,9 @@ static int print_job(const char *key)
     return 0;
 }
 
-/* Where the nodes meet (lib/rendezvous), put by RANK 0's node: one key for the launch's roll call, one for the store
- * server of its tasks. What is put stays, and a second reader gets the same text. */
+/* Where the job's server is, put by RANK 0's node. What is put stays, and a second reader gets the same text. */
+
+#define KEY "rollcall.server"
 
 enum { LINE_SIZE = 4096, PAUSE_FIRST_MS = 1, PAUSE_LAST_MS = 50 };
 
@@ -364,9 +363,9 @@ static void *commit(void *more)
     return NULL;
 }
 
-/* Put the line on standard input under the key. Return 0, or -1 after fail(). No fence: on Slurm one without data is no
+/* Put the line on standard input there. Return 0, or -1 after fail(). No fence: on Slurm one without data is no
  * barrier, and one that a single task does not reach holds up all others. A key that is written once needs none. */
-static int put_endpoint(const char *key)
+static int put_endpoint(void)
 {
     char line[LINE_SIZE];
     pmix_value_t value = { .type = PMIX_STRING, .data.string = line };
@@ -376,7 +375,7 @@ static int put_endpoint(const char *key)
     if (!fgets(line, sizeof(line), stdin))
         return fail("program", "nothing to put", "");
     line[strcspn(line, "\n")] = '\0';
-    status = pmix.put(PMIX_GLOBAL, key, &value);
+    status = pmix.put(PMIX_GLOBAL, KEY, &value);
     if (status == PMIX_SUCCESS)
         status = pthread_create(&thread, NULL, commit, NULL) == 0 && is_answered(deadline) ? answer.status
                                                                                            : PMIX_ERR_TIMEOUT;
@@ -385,10 +384,10 @@ static int put_endpoint(const char *key)
 
 /* Prints what rank 0 has put there, as "endpoint=TEXT", as soon as it has. Before, PMIx 4 does not answer, and 5
  * answers at once that there is nothing (measured). */
-static int print_endpoint(const char *key)
+static int print_endpoint(void)
 {
     for (int pause = PAUSE_FIRST_MS; !is_over; pause = 2 * pause < PAUSE_LAST_MS ? 2 * pause : PAUSE_LAST_MS) {
-        bool found = find_value(0, key);
+        bool found = find_value(0, KEY);
 
         if (found && answer.text) {
             printf("endpoint=%s\n", answer.text);
@@ -396,26 +395,16 @@ static int print_endpoint(const char *key)
         }
         /* not there yet, by two names */
         if (answer.status != PMIX_ERR_NOT_FOUND && answer.status != PMIX_ERR_TIMEOUT)
-            return fail_key(key, 0, found ? "is no text" : pmix.error_string(answer.status));
+            return fail_key(KEY, 0, found ? "is no text" : pmix.error_string(answer.status));
         is_answered(rc_milliseconds() + pause);
     }
-    return fail_key(key, 0, "is not there by the deadline");
+    return fail_key(KEY, 0, "is not there by the deadline");
 }
-
-#define KEY_OF_SERVER "rollcall.server"
-#define KEY_OF_STORE  "rollcall.store"
 
 static const struct verb {
     const char *name;
-    int (*answer)(const char *key);
-    const char *key;
-} verbs[] = {
-    { "job", print_job, NULL },
-    { "put", put_endpoint, KEY_OF_SERVER },
-    { "get", print_endpoint, KEY_OF_SERVER },
-    { "put-store", put_endpoint, KEY_OF_STORE },
-    { "get-store", print_endpoint, KEY_OF_STORE },
-};
+    int (*answer)(void);
+} verbs[] = { { "job", print_job }, { "put", put_endpoint }, { "get", print_endpoint } };
 
 int main(int argc, char **argv)
 {
@@ -429,7 +418,7 @@ int main(int argc, char **argv)
     while (verb < end && (argc < 2 || strcmp(argv[1], verb->name) != 0))
         verb++;
     if (verb == end || argc > 3 || (argc == 3 && !rc_parse_u32(rc_str(argv[2]), INT32_MAX, &milliseconds))) {
-        fputs("usage: rollcall-pmix job|put|get|put-store|get-store [MILLISECONDS] (see rollcall --help)\n", stderr);
+        fputs("usage: rollcall-pmix job|put|get [MILLISECONDS] (see rollcall --help)\n", stderr);
         return 2;
     }
     if (prepare_end(milliseconds) < 0 || open_library() < 0)
@@ -441,7 +430,7 @@ int main(int argc, char **argv)
         return 1;
     }
     connection = copy_connection();
-    result = verb->answer(verb->key);
+    result = verb->answer();
     pmix.finalize(NULL, 0);
     /* standard input is a socket of who asks (system/program.h, kept); else the connection ends with this program */
     if (connection >= 0)

@@ -261,7 +261,7 @@ def broadcast(name: str, data: Optional[bytes] = None, root: int = 0, timeout: f
 
     name has 1 to 64 letters, digits and . _ -; all ranks give the same one, and the same root. The root returns at
     once, the others within timeout seconds, or Timeout is raised, and their next call meets the root's next one. For a
-    program's start: what was broadcast stays until the launch ends. All calls together store 64 MiB; one that finds no
+    program's start: what was broadcast stays until the launch ends, 64 MiB in all. A call that finds no
     room raises Error (RC620).
     """
     left, root = _clock(timeout), operator.index(root)

@@ -69,7 +69,7 @@ class Server:
 
     def __init__(self, identity):
         self.task = identity.get("task")  # None: there is no server
-        self.reached = "reached=%d %d\n" % (self.task, identity["tasks"]) if "arrivals" in identity else ""
+        self.reached = "attend tasks %d %d\n" % (self.task, identity["tasks"]) if "arrivals" in identity else ""
 
     def enter(self):
         """Before init_process_group, once a process."""

@@ -56,8 +56,7 @@ struct client {
     char *message; /* NULL: it has its answer */
     size_t size;
     struct rc_wire wire;
-    double next;    /* when it connects; until when it tries to, while it does */
-    uint32_t pause; /* ms; the last one */
+    double next; /* when it connects; until when it tries to, while it does */
 };
 
 static struct {
@@ -78,31 +77,33 @@ static double wall(void)
 }
 
 /* Of a roll without fault, all of it. */
-static struct rc_str decide_answer(void *more, const struct rc_roll *rolls, size_t nodes, bool complete)
+static struct rc_str decide_answer(void *more, const struct rc_gather *roll, bool is_foreign)
 {
     struct rc_verdict *verdict = more;
-    struct rc_str text = rc_verdict_decide(verdict, rolls, nodes, complete);
+    struct rc_str text = rc_verdict_decide(verdict, roll, is_foreign);
 
-    return complete && (verdict->answer.findings.count > 0) == (kind == DIFFERENT) ? text : RC_STR("");
+    return rc_gather_is_whole(roll) && (verdict->answer.findings.count > 0) == (kind == DIFFERENT) ? text : RC_STR("");
 }
 
 static bool open_server(void)
 {
     static struct rc_verdict verdict = { .check = RC_CHECK_STOP, .seconds = SECONDS };
-    int listener = rc_listen(0, 0, 0, &server.port);
+    const int listener[RC_LISTENERS_MAX] = { rc_listen(0, 0, 0, &server.port), -1 };
     int ends[2];
 
-    if (listener < 0 || pipe(ends) < 0 || rc_wire_new_token(server.token) < 0)
+    if (listener[0] < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0 ||
+        rc_wire_new_token(server.token) < 0)
         return false;
     server.pid = fork();
     if (server.pid == 0) {
         struct rc_server *own;
 
         close(ends[1]);
-        own = rc_server_create(listener, ends[0], server.token);
-        _exit(!own || rc_server_run(own, SECONDS, decide_answer, &verdict) < 0);
+        own = rc_server_create(listener, server.token);
+        _exit(!own || rc_server_run(own, ends[0], &(struct rc_server_settings){ .check = RC_CHECK_WARN }, decide_answer,
+                                    &verdict) < 0);
     }
-    close(listener);
+    close(listener[0]);
     close(ends[0]);
     server.life = ends[1];
     return server.pid > 0;
@@ -159,8 +160,16 @@ static void prepare_message(struct client *client)
 {
     char text[TEXT_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const struct rc_gather_request request = { .name = RC_STR(RC_GATHER_ROLL),
+                                               .member = client->number,
+                                               .of = count,
+                                               .each = SECONDS * 1000,
+                                               .most = SECONDS * 1000 };
 
-    client->message = rc_wire_pack(server.token, rc_str(write_entry(client->number, &arena)), &client->size);
+    rc_gather_request_write(&request, &arena);
+    rc_join(&arena);
+    write_entry(client->number, &arena);
+    client->message = rc_wire_pack(server.token, rc_str(text), &client->size);
 }
 
 static void hang_up(struct client *client)
@@ -186,16 +195,6 @@ static bool connect_client(struct client *client, int epoll)
            (connect(client->fd, (const struct sockaddr *)&to, sizeof(to)) == 0 || errno == EINPROGRESS);
 }
 
-/* As client.c does it: twice as long each time, not all at the same moment. */
-static void come_again(struct client *client)
-{
-    client->pause = client->pause ? 2 * client->pause : RC_CLIENT_AGAIN_TASK_MS;
-    if (client->pause > RC_CLIENT_AGAIN_TASK_MAX_MS)
-        client->pause = RC_CLIENT_AGAIN_TASK_MAX_MS;
-    client->next = wall() + (client->pause / 2 + client->number * 7919 % (client->pause / 2)) * 1e3;
-    hang_up(client);
-}
-
 /* After an event of its connection. False: something went wrong. */
 static bool advance_client(struct client *client, int epoll)
 {
@@ -213,10 +212,6 @@ static bool advance_client(struct client *client, int epoll)
     state = rc_wire_read(&client->wire, client->fd, server.token);
     if (state != RC_WIRE_WHOLE)
         return state == RC_WIRE_MORE;
-    if (rc_str_is(rc_wire_text(&client->wire), RC_SERVER_AGAIN)) {
-        come_again(client);
-        return true;
-    }
     if (!strstr(client->wire.body, "port=24512"))
         return false;
     hang_up(client);

@@ -10,15 +10,15 @@ TOKEN = "0123456789abcdef" * 2
 program, *command = sys.argv[1:]
 listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
 listener.setblocking(False)
-life, mine = os.pipe()
+life, mine = socket.socketpair()
 child = os.fork()
 if child == 0:
-    fds = [os.dup2(fd, 16 + i) for i, fd in enumerate((listener.fileno(), life))]
-    os.close(mine)
+    fds = [os.dup2(fd, 16 + i) for i, fd in enumerate((listener.fileno(), life.fileno()))]
+    mine.close()
     for i, fd in enumerate(fds):
         os.dup2(fd, 3 + i, inheritable=True)
     os.execve(program, [program, "server", "seconds=60 check=warn"], {"ROLLCALL_TOKEN": TOKEN})
-os.close(life)
+life.close()
 done = subprocess.run(command, env={**os.environ, "SLURM_ROLLCALL_SERVER": f"{TOKEN} {listener.getsockname()[1]} 42.0"})
-os.close(mine)
+mine.close()
 sys.exit(done.returncode or os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))

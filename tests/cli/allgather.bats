@@ -121,6 +121,7 @@ import socket, sys
 nodes = [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for _ in range(2)]
 for node, server in enumerate(nodes):
     entry = f"roll=1\nscope=slurm:42.7\nlauncher=slurm\nhost=n{node + 1}\nnode={node}\nnodes=2\nworld=2\ntasks={node}\n"
+    entry = f"gather roll {node} 2 60000 60000 all\n{entry}"
     server.sendall(f"rollcall 1 {'0123456789abcdef' * 2} {len(entry)}\n{entry}".encode())
 for server in nodes:
     assert b"answer=1" in server.makefile("rb").read()

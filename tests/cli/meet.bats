@@ -1,16 +1,16 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# rollcall exec's part in the exchange: the tasks of a node, and what becomes of the node's session. The tasks
-# are a Slurm step's, with the variables of a PMIx server that nobody asks.
+# rollcall exec's part in the roll call: the tasks of a node, and its first task's call. The tasks are a Slurm step's,
+# with the variables of a PMIx server that is not there.
 
 load helper
 
 setup()
 {
-    # a tree of its own, with another program that speaks for the node
+    # a tree of its own, with other programs
     tree=$BATS_TEST_TMPDIR/tree
-    speaker=$tree/libexec/rollcall/rollcall-exchange
-    mkdir -p "$tree/bin" "$tree/libexec/rollcall" "$tree/server"
+    programs=$tree/libexec/rollcall
+    mkdir -p "$tree/bin" "$programs" "$tree/server"
     cp "$rollcall" "$tree/bin"
     # no two tests, nor two runs of one, are one launch
     job=$((RANDOM * 32768 + RANDOM + 1))
@@ -18,20 +18,31 @@ setup()
     more=()
 }
 
-# speaks SCRIPT: what speaks is that script; its request is in $tree/request.* (by process)
-speaks()
+teardown()
 {
-    printf '#!/bin/sh\ncat > %s/request.$$\n%s\n' "$tree" "$1" > "$speaker"
-    chmod 755 "$speaker"
+    [ ! -e "$tree/servers" ] || xargs kill < "$tree/servers" || true
+}
+
+# answers LINE...: the server of RANK 0's node replies that, and a line "held" is the port of the entry (speaker.py)
+answers()
+{
+    for program in exchange pmix; do
+        plays rollcall-$program "exec python3 -B $BATS_TEST_DIRNAME/speaker.py $tree \"\$@\""
+    done
+    printf '%s\n' "$@" > "$tree/answer"
+}
+
+# plays PROGRAM SCRIPT: that program is a script
+plays()
+{
+    printf '#!/bin/sh\n%s\n' "$2" > "$programs/$1"
+    chmod 755 "$programs/$1"
 }
 
 requests()
 {
     find "$tree" -name 'request.*' | wc -l
 }
-
-# The port of the entry, which is the one that this node holds.
-answer_held='echo answer=1; grep ^port= "${0%/libexec/*}/request.$$"'
 
 # set_task RANK TASKS NODES: $task is that one of so many on each of so many nodes
 set_task()
@@ -131,8 +142,8 @@ said()
     [ "$(cat "$tree"/err.* | grep -cF -- "$2")" = "$1" ] || explain "not $1 lines with '$2'"
 }
 
-@test "the tasks of one node agree on a port that rank 0 holds, in any order, and no program speaks" {
-    speaks 'exit 9'
+@test "the tasks of one node agree on a port that rank 0 holds, in any order, without a program" {
+    plays rollcall-exchange "touch $tree/request.1"
     for order in '0 1 2 3' '3 2 1 0'; do
         for rank in $order; do
             start "$rank" 4 1 sh -c "$say_port"
@@ -142,39 +153,6 @@ said()
         said 0 RC611
     done
     [ "$(requests)" = 0 ]
-}
-
-@test "a stranger does not get the port while rank 0's command runs, and rank 0 does" {
-    start 1 2 1 sh -c "$say_port"
-    start 0 2 1 python3 -c '
-import os, socket
-port = int(os.environ["MASTER_PORT"])
-try:
-    socket.socket().bind(("", port))
-except OSError:
-    pass
-else:
-    raise SystemExit("not held")
-listener = socket.socket()
-listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-listener.bind(("", port))
-listener.listen()
-print(port)'
-    finish
-    held 2
-}
-
-@test "two launches at once have two ports" {
-    # each waits for the other, so that both hold theirs
-    for here in a b; do
-        [ "$here" = a ] && there=b || there=a
-        start 0 2 1 sh -c ": > '$tree/$here'; while [ ! -e '$tree/$there' ]; do sleep 0.1; done
-            echo \$MASTER_PORT > '$tree/port.$here'"
-        start 1 2 1 sh -c "$say_port"
-        job=$((job + 1))
-    done
-    finish
-    [ "$(sort -u "$tree"/port.* | wc -l)" = 2 ]
 }
 
 @test "port= is a range to choose from" {
@@ -195,6 +173,7 @@ print(port)'
     done
     finish
     said 1 'RC611: the tasks could not agree on a free port: only 3 of the 4 tasks were there within 3000 ms;'
+    options=(--ddp=deadline=1)
     start 3 4 1 sh -c "$say_port"
     finish
     computed 4
@@ -209,56 +188,27 @@ print(port)'
     said 1 "RC611: the tasks could not agree on a free port: the node's first task (local rank 0) is not there: "
 }
 
-@test "a task that is killed while it waits is missed" {
+@test "a task that is killed while its node's first task waits -> it counts as missing" {
     options=(--ddp=deadline=10)
+    start 0 3 1 sh -c "$say_port"
     start 1 3 1 sh -c "$say_port"
-    start 2 3 1 sh -c "$say_port"
-    until [ "$(cat "/proc/${pids[1]}/comm")" = rollcall ]; do sleep 0.02; done
+    # its connection is there, and not only an attempt
+    until [ "$(grep -c " 03 .*@rollcall/$(id -u)/slurm:$job.7/0" /proc/net/unix)" = 1 ]; do sleep 0.02; done
     kill -KILL "${pids[1]}"
     wait "${pids[1]}" || true
     unset 'pids[1]'
-    rm -f "$tree"/*.2
-    start 0 3 1 sh -c "$say_port"
+    rm -f "$tree"/*.1
+    start 2 3 1 sh -c "$say_port"
     finish
     computed 2
     said 1 'only 2 of the 3 tasks were there'
-}
-
-@test "one who says nonsense, one who says nothing and one with rank 0, which is taken, are no tasks" {
-    python3 - "rollcall/$(id -u)/slurm:$job.7/0" "$tree/strangers" 3>&- <<'PYTHON' &
-import socket, sys, time
-others = []
-for text in (b"rank=1x", b"rank=", b"x" * 1000, b"", b"rank=0"):
-    while True:
-        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        try:
-            s.connect("\0" + sys.argv[1])
-            if text:
-                s.send(text)
-        except (ConnectionRefusedError, BrokenPipeError):
-            time.sleep(0.01)
-            continue
-        others.append(s)
-        break
-open(sys.argv[2], "w").close()
-time.sleep(60)
-PYTHON
-    stranger=$!
-    options=(--ddp=deadline=60)
-    start 0 3 1 sh -c "$say_port"
-    start 2 3 1 sh -c "$say_port"
-    until [ -e "$tree/strangers" ]; do sleep 0.05; done
-    start 1 3 1 sh -c "$say_port"
-    finish
-    kill "$stranger"
-    held 3
 }
 
 @test "another user's socket is not believed" {
     [ "$(id -u)" = 0 ] || skip "not root"
     setpriv --reuid 65534 --clear-groups /usr/bin/python3 - "rollcall/0/slurm:$job.7/0" > "$tree/ready" 3>&- <<'PYTHON' &
 import socket, sys, time
-s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
 s.bind("\0" + sys.argv[1])
 s.listen()
 print("ready", flush=True)
@@ -272,64 +222,46 @@ PYTHON
     kill "$squatter"
     computed 2
     said 1 'RC611: the tasks could not agree on a free port: no socket for the tasks of this node: Address already in use'
-    said 1 'local rank 0) is not there: Operation not permitted'
+    said 1 "local rank 0) is not there: another user's process has its name"
 }
 
-# flood NAME: eight processes of another user connect to that socket as fast as they can; returns when all of them do,
-# which needs the socket. flood_ended: it was closed while they still did; they give it a minute.
-flood()
-{
-    floods=()
-    for i in {1..8}; do
-        setpriv --reuid 65534 --clear-groups /usr/bin/python3 - "$1" > "$tree/flood.$i" 3>&- <<'PYTHON' &
-import socket, sys, time
-end = time.monotonic() + 60
-begun = False
-while time.monotonic() < end:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
-        s.setblocking(False)
-        try:
-            s.connect("\0" + sys.argv[1])
-        except BlockingIOError:  # its queue is full
-            pass
-        except ConnectionRefusedError:
-            if begun:
-                sys.exit(0)
-            continue
-        if not begun:
-            print("begun", flush=True)
-        begun = True
-sys.exit("the socket is there after a minute")
-PYTHON
-        floods+=($!)
-    done
-    until [ "$(cat "$tree"/flood.? | grep -c begun)" = 8 ]; do sleep 0.05; done
-}
-
-flood_ended()
-{
-    local pid
-    for pid in "${floods[@]}"; do
-        wait "$pid" || return 1
-    done
-}
-
-@test "another user's connections, as many as he can make, do not keep the tasks of a node from meeting" {
+@test "another user's connections, as many as he can make -> none is a task, and the tasks of the node meet" {
     [ "$(id -u)" = 0 ] || skip "not root"
     options=(--ddp=deadline=120)
     start 0 3 1 sh -c "$say_port"
     start 1 3 1 sh -c "$say_port"
-    flood "rollcall/0/slurm:$job.7/0"
+    floods=()
+    for i in {1..8}; do
+        setpriv --reuid 65534 --clear-groups /usr/bin/python3 - "rollcall/0/slurm:$job.7/0" > "$tree/flood.$i" 3>&- <<'PYTHON' &
+import contextlib, socket, sys
+begun = False
+while True:
+    with socket.socket(socket.AF_UNIX) as s, contextlib.suppress(BlockingIOError, BrokenPipeError):
+        s.setblocking(False)
+        try:
+            s.connect("\0" + sys.argv[1])
+        except ConnectionRefusedError:
+            if begun:
+                break
+            continue
+        if not begun:
+            begun = print("begun", flush=True) is None
+        s.send(b"rollcall 1 %s 24\ngather roll 2 3 9 9 all\n" % (b"0" * 32))
+PYTHON
+        floods+=($!)
+    done
+    until [ "$(cat "$tree"/flood.? | grep -c begun)" = 8 ]; do sleep 0.05; done
     start 2 3 1 sh -c "$say_port"
-    flood_ended
     finish
+    wait "${floods[@]}"
     held 3
     said 0 RC611
 }
 
 @test "where there is nobody to ask or nothing to ask for, nobody waits" {
     options=(--ddp=deadline=600)
-    speaks 'exit 9'
+    plays rollcall-exchange "touch $tree/request.1"
+    plays rollcall-pmix "touch $tree/request.1"
     set_task 1 2 1
     for change in -uPMIX_NAMESPACE -uPMIX_SERVER_URI4 "PMIX_NAMESPACE=slurm.pmix.$job.8" PMIX_RANK=0 SLURM_HET_SIZE=2 \
         MASTER_PORT=24000 ROLLCALL=exchange=off ROLLCALL=exchange=srun; do
@@ -361,40 +293,39 @@ flood_ended()
     [[ $stderr == *'RC611: '*'only srun --ddp has a rendezvous server;'* ]]
 }
 
-@test "several nodes: the first task hands in what its neighbours are, and all get the answer" {
-    speaks "$answer_held"
+@test "several nodes: the first task calls for its neighbours, and all get the answer" {
+    answers answer=1 held
     for rank in 0 1 2; do
         start $rank 3 2 sh -c "$say_port"
     done
     finish
     held 3
     [ "$(requests)" = 1 ]
-    grep -qx transport=pmix "$tree"/request.*
-    grep -qx root=1 "$tree"/request.*
-    grep -qx seconds=10 "$tree"/request.*
-    grep -qx check=warn "$tree"/request.*
+    for setting in seconds=10 check=warn same=warn "owner=$$" pmix=1; do
+        grep -qx "$setting" "$tree/settings"
+    done
+    grep -qx 'gather roll 0 2 10000 60000 all' "$tree"/request.*
     grep -qx tasks=0-2 "$tree"/request.*
     grep -qx "port=$(cat "$tree/out.1")" "$tree"/request.*
 }
 
-@test "the other node has no port of its own, takes the one it is told, and needs no torch for it" {
-    speaks "printf 'answer=1\nport=24512\n'"
-    options=('--ddp=check=strict,deadline=7')
+@test "the other node holds no port, takes that of the answer, and needs no torch for it" {
+    answers answer=1 port=24512
+    options=(--ddp=deadline=7)
     for rank in 3 4 5; do
         start $rank 3 2 sh -c "$say_port"
     done
     finish
     held 3
     [ "$(cat "$tree/out.4")" = 24512 ]
-    grep -qx root=0 "$tree"/request.*
-    grep -qx seconds=7 "$tree"/request.*
-    grep -qx check=strict "$tree"/request.*
+    [ ! -e "$tree/settings" ]
+    grep -qx 'gather roll 1 2 7000 42000 all' "$tree"/request.*
     grep -qx tasks=3-5 "$tree"/request.*
     run ! grep -q ^port= "$tree"/request.*
 }
 
 @test "several nodes: a task that does not come is missing in the entry" {
-    speaks "printf 'answer=1\nfinding=RC103 task 1 did not answer\n'"
+    answers answer=1 'finding=RC103 task 1 did not answer'
     options=(--ddp=deadline=6)
     start 0 3 2 sh -c "$say_port"
     start 2 3 2 sh -c "$say_port"
@@ -405,25 +336,29 @@ flood_ended()
     said 1 'RC611: the tasks could not agree on a free port: not all of them were there within 6 s'
 }
 
-@test "what the program says is a failure, garbage, or nothing" {
-    # what speaks, and what is said of it; the loader ends what it cannot load with 127, and then nobody has heard of it
+@test "no server, and the reason" {
     while IFS='|' read -r script why; do
-        [ "$script" = none ] || speaks "$script"
+        [ "$script" = none ] || plays rollcall-exchange "$script"
         rm -f "$tree"/server/*
         both
         finish
         computed 2
         said 1 "RC611: the tasks could not agree on a free port: $why"
-        rm -f "$speaker"
+        rm -f "$programs/rollcall-exchange"
     done << 'ROWS'
 echo failed=PMIx: no server; exit 1|PMIx: no server;
 none|rollcall-exchange cannot be run: 
-exit 127|rollcall-exchange cannot be run: a library that it needs
-kill -SEGV $$|rollcall-exchange was ended by signal 11;
+exit 127|rollcall-exchange: a library that it needs
+kill -SEGV $$|rollcall-exchange: was ended by a signal;
+exit 0|rollcall-exchange: printed nothing;
+echo server=x|Connection refused;
 ROWS
-    for script in 'echo lost=gone' 'exit 0' 'echo nonsense' 'echo sent=1; kill -SEGV $$' 'echo sent=1; exec sleep 20' \
-        'yes answer=1 | head -c 200000'; do
-        speaks "$script"
+}
+
+@test "an answer that cannot be read, or none -> no task starts" {
+    for answer in nonsense "$(yes answer=1 | head -c 200000)" none; do
+        answers "$answer"
+        [ "$answer" != none ] || rm "$tree/answer"
         rm -f "$tree"/server/*
         both
         stopped
@@ -431,8 +366,27 @@ ROWS
     done
 }
 
+@test "SIGTERM, also if it was blocked -> a task that waits for the other nodes ends at once" {
+    answers
+    rm "$tree/answer"
+    mkfifo "$tree/answer"
+    plays rollcall-pmix "touch $tree/request.1; exec sleep 60"
+    more=(env --block-signal=TERM)
+    for rank in 1 0; do
+        start $rank 1 2 true
+        until [ "$(requests)" = $((2 - rank)) ]; do sleep 0.05; done
+    done
+    for pid in "${pids[@]}"; do
+        kill "$pid"
+        status=0
+        wait "$pid" || status=$?
+        [ "$status" = 143 ]
+    done
+}
+
 @test "RC611 of more than eight nodes: the first eight print it" {
-    speaks 'echo failed=PMIx: no server; exit 1'
+    answers
+    plays rollcall-pmix 'echo failed=PMIx: no server; exit 1'
     start 14 2 9 sh -c "$say_port"
     start 15 2 9 sh -c "$say_port"
     start 16 2 9 sh -c "$say_port"
@@ -443,77 +397,52 @@ ROWS
     grep -q 'RC611: .*: PMIx: no server (of 9 nodes the first 8 print this);' "$tree/err.14"
 }
 
-# Of 6 seconds PMIx takes 3.5, and who waits for the program ends it after 9: the server waits for 3 more.
-@test "what a slow PMIx server takes is part of the deadline: RANK 0's node hears its own server's decision" {
-    cp "$prefix/libexec/rollcall/rollcall-exchange" "$speaker"
-    printf '#!/bin/sh\nexec sleep 3.5\n' > "${speaker%/*}/rollcall-pmix"
-    chmod 755 "${speaker%/*}/rollcall-pmix"
-    options=(--ddp=deadline=6)
+@test "PMIx carries where the server is; RANK 0's node prints its findings" {
+    cp "$prefix/libexec/rollcall/rollcall-exchange" "$programs"
+    plays rollcall-pmix 'at=${0%/libexec/*}/endpoint
+case $1 in
+    put) cat > "$at.new" && mv "$at.new" "$at" ;;
+    get) until [ -e "$at" ]; do sleep 0.05; done; echo "endpoint=$(cat "$at")" ;;
+esac'
+    for rank in 2 3 1 0; do
+        start $rank 2 2 sh -c "$say_port"
+    done
+    finish
+    held 4
+    # the nodes are one machine
+    said 1 RC607
+    said 0 RC61
+    grep -qE '^[0-9a-f]{32} [0-9]+ [0-9a-f]' "$tree/endpoint"
+    job=$((job + 1))
+    options=(--ddp=deadline=1)
+    started=$SECONDS
     start 0 1 2 sh -c "$say_port"
     finish
+    [ $((SECONDS - started)) -lt 30 ]
     said 1 'RC601: nothing from '
     said 0 RC613
 }
 
-@test "a program whose task has gone before it began says nothing to the other nodes" {
-    python3 - "$prefix/libexec/rollcall/rollcall-exchange" <<'PYTHON'
-import os, socket, subprocess, sys, tempfile
-
-server = socket.create_server(("127.0.0.1", 0))
-server.settimeout(0)
-request = ("transport=srun\nendpoint=%s %d 127.0.0.1\nroot=0\nseconds=60\ncheck=stop\n\nroll=1\nnode=1\ntasks=1\n"
-           % ("a" * 32, server.getsockname()[1]))
-reader, writer = os.pipe()
-os.close(reader)
-with tempfile.TemporaryFile() as words:  # no pipe: it may end before it has read them
-    words.write(request.encode())
-    words.seek(0)
-    node = subprocess.Popen([sys.argv[1], "node"], stdin=words, stdout=writer)
-assert node.wait(20) != 0
-try:
-    server.accept()
-    sys.exit("it has spoken")
-except BlockingIOError:
-    pass
-PYTHON
-}
-
 @test "what the user sets for the loader of his own programs does not reach rollcall's" {
-    speaks "env > $tree/seen; $answer_held"
+    plays rollcall-exchange "env > $tree/seen"
     more=(LD_BIND_NOW=1 MALLOC_PERTURB_=1 GLIBC_TUNABLES=glibc.malloc.check=0 "LD_LIBRARY_PATH=$tree/none")
     start 0 1 2 sh -c "$say_port"
     finish
     run -1 grep -E '^(LD_|MALLOC_|GLIBC_)' "$tree/seen"
-    # rollcall-exchange gives it to rollcall-pmix alone
+    # rollcall-exchange gives it only to rollcall-pmix
     grep -qx "ROLLCALL_LD_LIBRARY_PATH=$tree/none" "$tree/seen"
 }
 
-@test "a variable of any length costs a node neither its entry nor the others" {
-    speaks "$answer_held"
-    more=("NCCL_ALGO=$(printf '%9000s' '' | tr ' ' r)")
-    both
-    finish
-    held 2
-    grep -qE '^user=NCCL_ALGO=r{200}' "$tree"/request.*
-}
-
-@test "a roll call that stops the launch stops all tasks" {
-    speaks "printf 'answer=1\nstop=1\nfinding=RC103 rank 1 is there twice\n'"
+@test "a roll call that stops the launch stops all tasks, and its finding is printed to its end" {
+    answers answer=1 stop=1 "$(printf 'finding=RC103 %01400d end' 0)"
     both
     stopped
-    said 1 'RC103: rank 1 is there twice'
+    said 1 '0 end (rollcall explain RC103)'
     said 1 'RC612: '
 }
 
-@test "a finding of the roll call is said to its end" {
-    speaks "printf 'answer=1\nfinding=RC103 %01400d end\n' 0"
-    both
-    finish
-    said 1 '0 end (rollcall explain RC103)'
-}
-
 @test "a second command of the same tasks computes the port, without a word and without waiting" {
-    speaks "$answer_held"
+    answers answer=1 held
     both
     finish
     held 2
@@ -525,7 +454,7 @@ PYTHON
 }
 
 @test "with PMIx 4 all tasks of several nodes use the store that serves a second client; of one node none does" {
-    speaks "$answer_held"
+    answers answer=1 held
     say_store='echo "${PMIX_MCA_gds-none}"'
     version=4.2.2
     for rank in 0 1; do
@@ -546,7 +475,7 @@ import os
 print(sorted(os.readlink("/proc/self/fd/" + fd).split(":")[0] for fd in os.listdir("/proc/self/fd")
              if os.path.exists("/proc/self/fd/" + fd) or os.path.islink("/proc/self/fd/" + fd)).count("socket"),
       open("/proc/thread-self/children").read())')
-    speaks "$answer_held"
+    answers answer=1 held
     start 0 2 2 "${left[@]}"
     start 1 2 2 "${left[@]}"
     finish

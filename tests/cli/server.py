@@ -2,7 +2,7 @@
 """Somebody at a rendezvous server. server.py KIND FOLDER
 
 The port comes to FOLDER/port, and what is said there to FOLDER/heard, a line each: the whole message where it is one
-of TOKEN's. KIND: answers; roll (with the text of FILE, its third argument); or what no server does: silent, garbage,
+of TOKEN's. KIND: answers; roll (with the entries of FILE, its third argument); or what no server does: silent, garbage,
 leaves (hangs up without a word). Or real with the arguments EXCHANGE SECONDS: rollcall-exchange, as the plugin starts
 it; what it prints comes to FOLDER/said. Until its standard input ends.
 """
@@ -35,11 +35,18 @@ def read(caller):
         return head + file.read(int(length) if length.isdigit() else 0)
 
 
-def message(text):
-    return f"rollcall 1 {TOKEN} {len(text)}\n".encode() + text
+def message(text, token=TOKEN):
+    return f"rollcall 1 {token} {len(text)}\n".encode() + text
 
 
-def serve(kind, folder, reply=None):
+def gathered(entries):
+    """A gather's reply (lib/rendezvous/gather.h) of entries, each of which an empty line ends."""
+    values = entries.split(b"\n\n")[:-1]
+    members = b"".join(b"%d %d\n%s\n" % (node, len(value) + 1, value) for node, value in enumerate(values))
+    return b"gathered %d %d\n" % (len(values), len(values)) + members
+
+
+def serve(kind, folder, entries=None):
     listener = listen(folder)
     kept = []
     while True:
@@ -49,9 +56,9 @@ def serve(kind, folder, reply=None):
         caller, _ = listener.accept()
         with open(folder + "/heard", "a", encoding="ascii") as file:
             file.write(repr(read(caller))[2:-1].replace(TOKEN, "TOKEN") + "\n")
-        if reply:
-            with open(reply, "rb") as text:
-                caller.sendall(message(text.read()))
+        if entries:
+            with open(entries, "rb") as text:
+                caller.sendall(message(gathered(text.read())))
             caller.close()
         elif kind in REPLIES:
             caller.sendall(REPLIES[kind])

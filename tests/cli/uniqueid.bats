@@ -100,7 +100,7 @@ PYTHON
 @test "rank 0 never calls: one line, within the time" {
     fails 4 'RC617: rank 1: rollcall_nccl_unique_id: rank 0 has ended, or did not make this call within 1 s; ' \
         by_hand 1 2 "${does[@]}" 'rollcall.nccl_unique_id(timeout=1)'
-    # it has a store server, and has gone on to something else
+    # it has a server, and has gone on to something else
     begin 0 2 python3 -c 'import rollcall; rollcall.broadcast("here", b"")'
     fails 4 'RC617: rank 1: rollcall_broadcast("there"): rank 0 did not make this call within 1 s; ' \
         by_hand 1 2 "${does[@]}" 'rollcall.broadcast("here") and 0 or rollcall.broadcast("there", timeout=1)'
@@ -174,7 +174,7 @@ os._exit(0)'
 }
 
 @test "srun's server is gone: one line" {
-    fails 5 'RC620: rank 3: rollcall_broadcast("x"): srun, which stores what the tasks share, cannot be reached; ' \
+    fails 5 'RC620: rank 3: rollcall_broadcast("x"): srun, beside which the server is, cannot be reached; ' \
         here env "${task_3[@]}" SLURM_ROLLCALL_SERVER="0123456789abcdef0123456789abcdef 9 42.7" \
         SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 "${does[@]}" 'rollcall.broadcast("x")'
 }
@@ -218,24 +218,13 @@ rollcall.broadcast("x", b"the second")'
         by_hand 1 2 "${does[@]}" '[j.call("broadcast", b"x", b"abc", 3, 0, 60000) for j in [rollcall._library.Job().__enter__()]]'
 }
 
-# store_server: the number of the process that keeps this launch's store
-store_server()
+# launch_server: the number of the process that is this launch's server
+launch_server()
 {
-    # its name is nobody else's: the owner of the socket is known by its inode
-    python3 - <<'PYTHON'
-import glob, os
-for path in glob.glob("/proc/[0-9]*/comm"):
-    try:
-        if open(path).read() == "rollcall-exchan\n" and "store" in open(path[:-4] + "cmdline").read():
-            env = open(path[:-4] + "environ").read()
-            if f"MASTER_PORT={os.environ['port']}\0" in env:
-                print(path.split("/")[2])
-    except OSError:
-        pass
-PYTHON
+    grep -slzx "MASTER_PORT=$port" $(pgrep -f '^[^ ]*rollcall-exchange server ' | sed 's|.*|/proc/&/environ|') | cut -d/ -f3
 }
 
-@test "the store server is nobody's child, has nothing of its task, and ends with the launch" {
+@test "the server is nobody's child, has nothing of its task, and ends with the launch" {
     cat > "$BATS_TEST_TMPDIR/owner.py" <<'PYTHON'
 import os, rollcall, sys, time
 me = rollcall.identity()
@@ -252,14 +241,14 @@ try:
     sys.exit("there is a child")
 except ChildProcessError:
     pass
-def store_servers():
+def servers():
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            if "exchange\0store" in open(f"/proc/{pid}/cmdline").read() and os.environ["WHOSE"] in open(f"/proc/{pid}/environ").read():
+            if "exchange\0server" in open(f"/proc/{pid}/cmdline").read() and os.environ["WHOSE"] in open(f"/proc/{pid}/environ").read():
                 yield pid
         except OSError:
             pass
-(pid,) = store_servers()
+(pid,) = servers()
 def remains():
     """What it has of its task; a caller's descriptor may be gone when it is looked at."""
     for number in os.listdir(f"/proc/{pid}/fd"):
@@ -279,7 +268,7 @@ for _ in range(200):
         break
     time.sleep(0.05)
 else:
-    sys.exit(f"the store server has {list(remains())}")
+    sys.exit(f"the server has {list(remains())}")
 print(pid, flush=True)
 rollcall.broadcast("end", b"")
 PYTHON
@@ -292,8 +281,7 @@ PYTHON
     [ ! -s "/proc/$output/cmdline" ]
 }
 
-@test "the store server is killed: the next call says so" {
-    export port
+@test "the server is killed: the next call says so" {
     mkfifo "$BATS_TEST_TMPDIR/go"
     cat > "$BATS_TEST_TMPDIR/left.py" <<'PYTHON'
 import sys, rollcall
@@ -312,27 +300,18 @@ PYTHON
         kill -0 "${started[-1]}"
         sleep 0.05
     done
-    kill -KILL "$(store_server)"
+    kill -KILL "$(launch_server)"
     exec 4>&-
     ended
-    grep -q "^5 RC620: rank 1: rollcall_broadcast(\"x\"): the store that rank 0's first call started has ended; " \
+    grep -q "^5 RC620: rank 1: rollcall_broadcast(\"x\"): the server that rank 0's first call started has ended; it ends 10 s after " \
         "$BATS_TEST_TMPDIR/rank.1"
 }
 
 # docker run --net=host: two containers on a node, each with one rank.
 @test "rank 0 may be the first process of its container" {
-    export port
-    run -0 env MASTER_PORT="$port" "$prefix/libexec/rollcall/rollcall-exchange" store \
-        <<< "name=first-$port"$'\n'"owner=1"$'\n'"seconds=1"
-    kill -KILL "$(store_server)"
-    [[ $output == store=* ]]
-}
-
-@test "a store that is asked for without a task, or without a time, is not opened" {
-    for line in owner=2147483647 seconds=1; do
-        run -1 "$prefix/libexec/rollcall/rollcall-exchange" store <<< "name=half-$port"$'\n'"$line"
-        [ "$output" = 'failed=the request: cannot be read' ]
-    done
+    run -0 env MASTER_PORT="$port" "$prefix/libexec/rollcall/rollcall-exchange" server "local=first-$port owner=1 check=warn"
+    kill -KILL "$(launch_server)"
+    [[ $output == server=*" @first-$port" ]]
 }
 
 @test "a forked child counts anew; threads share one count" {

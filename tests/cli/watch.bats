@@ -371,7 +371,7 @@ if not os.fork():
     os._exit(0)
 os.wait()
 """)'
-    heard 'reached=3 4\n'
+    heard 'attend tasks 3 4\n'
     # the server has been told where torch fails or hangs; Slurm's number, whatever the order of ranks
     run with PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1 "${cyclic_2[@]}" "${at_server[@]}" \
         "$rollcall" exec --ddp=order=node,watch=60 -- "$python" -c \
@@ -379,9 +379,9 @@ os.wait()
 rollcall_watch_report.Server.PATIENCE = 30 # a word after the other
 d.init_process_group('fails')"
     raised='raised=1\ntask=2\nrank=1\nsize=4\nhost='$(uname -n)'\nerror=RuntimeError: from torch\n'
-    heard 'reached=3 4\n' 'reached=2 4\n' "$raised"
+    heard 'attend tasks 3 4\n' 'attend tasks 2 4\n' "$raised"
     reaches 60 "${task_3[@]}" "${at_server[@]}" -- 'os.environ.clear(); dist.init_process_group("gloo", None, None, 4, 3)'
-    heard 'reached=3 4\n' 'reached=2 4\n' "$raised" 'reached=3 4\n'
+    heard 'attend tasks 3 4\n' 'attend tasks 2 4\n' "$raised" 'attend tasks 3 4\n'
 }
 
 # raises CODE [NAME=VALUE...]: a watched task 3, whose standard error is no file

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fuzz_client - the client of the rendezvous, and of the store, against a server that does whatever the input says: no
- * network, and a clock of its own.
+/* fuzz_client - the client of the rendezvous against a server that does whatever the input says: no network, and a
+ * clock of its own.
  *
- * An input is "KIND MILLISECONDS\n" and the server's lines. KIND is entry, put, get or count. Each line is done when
- * the client waits for a connection or for bytes; in a text | stands for a newline:
+ * An input is "KIND MILLISECONDS\n" and the server's lines. KIND is entry, gather, claim or number. Each line is done
+ * when the client waits for a connection or for bytes; in a text | stands for a newline:
  *   m TEXT   a whole message with the token      b TEXT   these very bytes
  *   c        closes                              t N      N milliseconds pass
  *   x        the connection is refused           l        it is reset as it begins
@@ -27,7 +27,7 @@
 #define TOKEN "0123456789abcdef0123456789abcdef"
 
 /* Of a connection that is tried, an address that does not answer may cost more. */
-enum { POLLS_MAX = 100000, MARGIN_MS = 3000, ROOM = 64, BEGIN_MS = 1000 };
+enum { POLLS_MAX = 100000, MARGIN_MS = 3000, BEGIN_MS = 1000 };
 
 static struct {
     struct rc_str rest;
@@ -155,22 +155,35 @@ static int send_entry(const struct rc_endpoint *server, uint32_t milliseconds)
     return rc;
 }
 
-static int use_store(struct rc_str kind, const struct rc_endpoint *server, uint32_t milliseconds)
+static int send_gather(const struct rc_endpoint *server, uint32_t milliseconds)
 {
-    char *value = malloc(ROOM);
-    size_t size = 0;
-    uint64_t before;
-    int rc;
+    const struct rc_gather_request request = { .name = RC_STR("x"), .of = 2, .each = 1000, .most = 1000 };
+    struct rc_reply reply;
+    struct rc_gathered gathered;
+    struct rc_str value;
+    uint32_t member;
+    int rc = rc_client_gather(server, &request, milliseconds, &reply, NULL);
 
-    CHECK(value != NULL);
-    if (rc_str_is(kind, "put"))
-        rc = rc_store_client_put(server, "key", RC_STR("value"), milliseconds, value, ROOM, &size);
-    else if (rc_str_is(kind, "get"))
-        rc = rc_store_client_get(server, "key", milliseconds, value, ROOM, &size);
-    else
-        rc = rc_store_client_count(server, "key", milliseconds, &before);
-    free(value);
+    if (rc < 0)
+        return rc;
+    rc = rc_gathered_read((struct rc_str){ reply.text, reply.size }, &gathered);
+    while (rc == 0 && rc_gathered_next(&gathered.list, &member, &value))
+        CHECK(fuzz_is_within(value, (struct rc_str){ reply.text, reply.size }));
+    free(reply.text);
     return rc;
+}
+
+static int send_kind(struct rc_str kind, const struct rc_endpoint *server, uint32_t milliseconds)
+{
+    uint64_t number;
+
+    if (rc_str_is(kind, "entry"))
+        return send_entry(server, milliseconds);
+    if (rc_str_is(kind, "gather"))
+        return send_gather(server, milliseconds);
+    if (rc_str_is(kind, "claim"))
+        return rc_client_claim(server, "x", RC_STR("me"), milliseconds);
+    return rc_client_number(server, "x", RC_STR("me"), milliseconds, &number);
 }
 
 void fuzz_one(struct rc_str input)
@@ -186,7 +199,7 @@ void fuzz_one(struct rc_str input)
     world.rest = lines;
     world.now = BEGIN_MS;
     world.polls = 0;
-    rc = rc_str_is(kind, "entry") ? send_entry(&server, milliseconds) : use_store(kind, &server, milliseconds);
+    rc = send_kind(kind, &server, milliseconds);
     CHECK(rc <= 1);
     close_far();
     /* the server's own lines may make more time pass than the client has */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fuzz_roll - the roll check and the verdict, over whatever entries nodes may have sent.
  *
- * An input is "COMPLETE SECONDS COPIES\n" and entries (roll.h) with a blank line between. The first entry
+ * An input is "SECONDS COPIES\n" and entries (roll.h) with a blank line between. The first entry
  * is there COPIES times more, each time as another node. Every policy must come to an end with findings of one line.
  */
 #include "config.h"
@@ -18,7 +18,7 @@
 enum { ENTRIES_MAX = 300 };
 
 struct trial {
-    uint32_t number[3];
+    uint32_t number[2]; /* seconds, copies */
     struct rc_roll roll[ENTRIES_MAX];
     struct rc_str text[ENTRIES_MAX];
     size_t count;
@@ -54,19 +54,23 @@ static void add_entry(struct trial *trial, struct rc_str entry)
 /* As of a launch in which all nodes say the same of themselves. */
 static void copy_first(struct trial *trial)
 {
-    while (trial->count > 0 && trial->number[2] > 0 && trial->count < ENTRIES_MAX) {
-        struct rc_roll *roll = &trial->roll[trial->count];
+    for (size_t left = trial->number[1]; trial->count > 0 && left > 0 && trial->count < ENTRIES_MAX; left--) {
+        struct rc_arena arena = fuzz_arena(FUZZ_ARENA);
+        struct rc_roll roll = trial->roll[0];
+        const char *text;
 
-        *roll = trial->roll[0];
-        roll->node = (uint32_t)trial->count % roll->nodes;
-        trial->text[trial->count++] = RC_ABSENT;
-        trial->number[2]--;
+        roll.node = (uint32_t)trial->count % roll.nodes;
+        text = rc_roll_write(&roll, &arena);
+        /* a value may be longer than it is written */
+        if (!text)
+            return;
+        add_entry(trial, rc_str(text));
     }
 }
 
 static void read_trial(struct rc_str input, struct trial *trial)
 {
-    fuzz_take_numbers(&input, trial->number, 3, RC_MAX_TASKS);
+    fuzz_take_numbers(&input, trial->number, 2, RC_MAX_TASKS);
     if (input.p)
         add_entry(trial, take_entry(&input));
     copy_first(trial);
@@ -85,7 +89,7 @@ static void check_findings(const struct rc_messages *findings)
 static void try_check(struct trial *trial)
 {
     struct rc_arena arena = { .base = trial->room, .size = sizeof(trial->room) };
-    const struct rc_roll_known known = { .deadline = trial->number[1], .item_lines = RC_ITEM_LINES };
+    const struct rc_roll_known known = { .deadline = trial->number[0], .item_lines = RC_ITEM_LINES };
     struct rc_messages findings = { .count = 0 };
     struct rc_blame blame = { .count = 0 };
 
@@ -96,19 +100,23 @@ static void try_check(struct trial *trial)
     rc_blame_free(&blame);
 }
 
-static void try_verdict(struct trial *trial, enum rc_check check)
+static void try_verdict(struct trial *trial, enum rc_check check, bool is_foreign)
 {
+    struct rc_arrival list[ENTRIES_MAX];
+    const struct rc_gather roll = { .list = list, .count = (uint32_t)trial->count };
     struct rc_arena arena = fuzz_arena(FUZZ_ARENA);
     struct rc_answer answer;
     struct rc_str text;
 
+    for (uint32_t i = 0; i < roll.count; i++)
+        list[i] = (struct rc_arrival){ i, trial->text[i] };
     trial->verdict.answer = (struct rc_answer){ .port = 0 };
     trial->verdict.check = check;
-    trial->verdict.seconds = trial->number[1];
-    text = rc_verdict_decide(&trial->verdict, trial->roll, trial->count, trial->number[0] & 1);
+    trial->verdict.seconds = trial->number[0];
+    text = rc_verdict_decide(&trial->verdict, &roll, is_foreign);
     check_findings(&trial->verdict.answer.findings);
     CHECK(rc_answer_read(text, &answer, &arena) && answer.port == trial->verdict.answer.port &&
-          answer.stop == trial->verdict.answer.stop);
+          answer.stop == trial->verdict.answer.stop && (!is_foreign || answer.stop));
 }
 
 /* All entries have a place in the order, each its own. */
@@ -133,7 +141,8 @@ void fuzz_one(struct rc_str input)
     if (trial->count > 0) {
         try_check(trial);
         for (int check = RC_CHECK_OFF; check <= RC_CHECK_STRICT; check++)
-            try_verdict(trial, (enum rc_check)check);
+            try_verdict(trial, (enum rc_check)check, false);
+        try_verdict(trial, RC_CHECK_WARN, true);
         try_order(trial);
     }
     for (size_t i = 0; i < trial->count; i++)

@@ -12,6 +12,7 @@
 #include "fuzz.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -22,9 +23,11 @@
 
 #include "base/text.h"
 #include "libexec/exchange/exchange.h"
+#include "rendezvous/local.h"
 #include "rendezvous/wire.h"
 
-#define TOKEN "0123456789abcdef0123456789abcdef"
+/* A peer is a local process. */
+#define TOKEN RC_LOCAL_TOKEN
 
 enum { PEERS = 8, ROUNDS_MAX = 20000, QUIET_ROUNDS = 64 };
 
@@ -42,6 +45,8 @@ static struct {
 
 int __real_epoll_wait(int epoll, struct epoll_event *events, int most, int timeout);
 int __wrap_epoll_wait(int epoll, struct epoll_event *events, int most, int timeout);
+int __real_poll(struct pollfd *list, nfds_t count, int timeout);
+int __wrap_poll(struct pollfd *list, nfds_t count, int timeout);
 int __real_accept4(int fd, struct sockaddr *address, socklen_t *size, int flags);
 int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *size, int flags);
 int __real_clock_gettime(clockid_t clock, struct timespec *time);
@@ -53,6 +58,17 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
         return __real_clock_gettime(clock, time);
     *time = (struct timespec){ .tv_sec = world.now / 1000, .tv_nsec = world.now % 1000 * 1000000 };
     return 0;
+}
+
+/* The server waits for srun, which sends its byte back. */
+int __wrap_poll(struct pollfd *list, nfds_t count, int timeout)
+{
+    char byte;
+
+    world.now += timeout > 0 ? timeout : 0;
+    if (world.life >= 0 && recv(world.life, &byte, 1, MSG_DONTWAIT) == 1)
+        CHECK(send(world.life, &byte, 1, MSG_NOSIGNAL) == 1);
+    return __real_poll(list, count, 0);
 }
 
 int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *size, int flags)
@@ -223,18 +239,21 @@ void fuzz_one(struct rc_str input)
     int before = fuzz_free_descriptor();
     struct rc_server_settings settings = { .job = 42, .hosts = RC_STR("n[1-3]") };
     struct rc_server *server;
+    int listener[RC_LISTENERS_MAX] = { -1, -1 };
     int life[2];
 
     fuzz_take_numbers(&input, number, 3, 600);
-    CHECK(pipe(life) == 0);
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, life) == 0);
     begin_world(input, life[1]);
     verdict = (struct rc_verdict){ .check = (enum rc_check)(number[0] % (RC_CHECK_STRICT + 1)), .seconds = number[1] };
-    server = rc_server_create(listen_somewhere(), life[0], TOKEN);
+    listener[0] = listen_somewhere();
+    server = rc_server_create(listener, "0123456789abcdef0123456789abcdef");
     CHECK(server != NULL);
     settings.watch_seconds = number[2];
     settings.nodes = number[2] % 2 ? 3 : 0;
     rc_server_watch(server, &settings, number[2], check_line);
-    CHECK(rc_server_run(server, number[1], rc_verdict_decide, &verdict) == 0);
+    CHECK(rc_server_run(server, life[0], &(struct rc_server_settings){ .check = RC_CHECK_WARN }, rc_verdict_decide,
+                        &verdict) == 0);
     fuzz_check_messages(&verdict.answer.findings);
     rc_server_destroy(server);
     for (int i = 0; i < PEERS; i++)

@@ -8,8 +8,8 @@
 
 #include "base/cpuset.h"
 #include "base/text.h"
+#include "rendezvous/gather.h"
 #include "rendezvous/session.h"
-#include "rendezvous/store.h"
 #include "rendezvous/wire.h"
 #include "resolve/pins.h"
 #include "roll/netorder.h"
@@ -79,26 +79,6 @@ static void try_netorder(struct rc_str text)
     (void)rc_netorder_find(text, node, &place, &before);
 }
 
-static void try_request(struct rc_str text)
-{
-    struct rc_arena arena = fuzz_arena(FUZZ_ARENA);
-    struct rc_request request, again;
-    const char *written;
-
-    if (!rc_request_read(text, &request))
-        return;
-    CHECK(request.seconds > 0 && request.entry.n > 0);
-    /* neither is written: a request has no NUL, and always a check */
-    if (request.check == RC_CHECK_UNSET || memchr(text.p, '\0', text.n))
-        return;
-    written = rc_request_write(&request, &arena);
-    CHECK(written && rc_request_read(rc_str(written), &again) && rc_str_eq(again.entry, request.entry));
-    CHECK(again.transport == request.transport && again.root == request.root && again.seconds == request.seconds &&
-          again.check == request.check && again.same == request.same);
-    if (request.transport == RC_TRANSPORT_SRUN)
-        CHECK(again.endpoint.port == request.endpoint.port && rc_str_eq(again.endpoint.hosts, request.endpoint.hosts));
-}
-
 static void try_endpoint(struct rc_str text)
 {
     struct rc_arena arena = fuzz_arena(FUZZ_ARENA);
@@ -122,20 +102,66 @@ static void try_outcome(struct rc_str text)
     CHECK(memchr(outcome.unordered, '\0', sizeof(outcome.unordered)));
 }
 
-static void try_store(struct rc_str text)
+static void try_gathered(struct rc_str text)
 {
-    struct rc_store *store = rc_store_create();
-    struct rc_store_answer answer;
+    struct rc_gathered gathered;
+    struct rc_str value;
+    uint32_t member;
 
-    CHECK(store != NULL);
-    for (struct rc_str rest = text; rest.p;) {
-        struct rc_str question = rc_str_split(rest, '\0', &rest);
+    if (rc_gathered_read(text, &gathered) < 0)
+        return;
+    CHECK(gathered.count <= RC_MAX_TASKS && fuzz_is_within(gathered.missing, text));
+    while (rc_gathered_next(&gathered.list, &member, &value))
+        CHECK(member < RC_MAX_TASKS && value.n <= RC_GATHER_VALUE_MAX && fuzz_is_within(value, text));
+}
 
-        if (rc_store_ask(store, question, &answer))
-            CHECK(rc_store_is_question(question) && memchr(answer.head, '\0', sizeof(answer.head)));
+/* What has arrived is in the reply, and all that is kept is counted. */
+static void end_gather(struct rc_gathers *gathers, struct rc_gather *gather)
+{
+    uint32_t left = gather->count;
+    struct rc_gathered gathered;
+    struct rc_str value;
+    uint32_t member;
+
+    rc_gather_end(gathers, gather, RC_ABSENT, "some", false);
+    CHECK(gather->reply && gathers->size >= gather->reply->size);
+    CHECK(rc_gathered_read((struct rc_str){ gather->reply->bytes, gather->reply->size }, &gathered) == 0);
+    while (rc_gathered_next(&gathered.list, &member, &value))
+        left--;
+    CHECK(left == 0 && gathered.list.n == 0 && rc_str_is(gathered.missing, "some"));
+}
+
+/* Requests with a NUL between, a millisecond each. One that is only waiting hangs up. */
+static void try_gathers(struct rc_str text)
+{
+    struct rc_gathers gathers = { .tree = NULL };
+    int64_t now = 0;
+
+    for (struct rc_str rest = text; rest.p; now++) {
+        struct rc_arena arena = fuzz_arena(FUZZ_ARENA);
+        struct rc_gather_request request, again;
+        struct rc_gather *gather;
+        struct rc_str line = rc_str_split(rest, '\0', &rest);
+
+        if (!rc_gather_request_read(line, &request) || request.of > FEW ||
+            request.member % FEW != request.member % RC_MAX_TASKS)
+            continue;
+        CHECK(rc_gather_request_read(rc_str(rc_gather_request_write(&request, &arena)), &again) &&
+              again.member == request.member && again.each == (request.member == RC_UNKNOWN ? 0 : request.each));
+        gather = request.verb == RC_LOOKS ? NULL : rc_gathers_find(&gathers, request.name, request.of);
+        if (!gather)
+            continue;
+        if (request.verb == RC_ATTENDS)
+            rc_gather_attend(gather, request.member, now);
+        else if (request.member == RC_UNKNOWN)
+            rc_gather_depart(&gathers, gather, 0);
+        else
+            rc_gather_arrive(&gathers, gather, &request, now);
+        if (!gather->over && (rc_gather_is_whole(gather) || now >= rc_gather_due(gather)))
+            end_gather(&gathers, gather);
     }
-    (void)rc_store_is_key(text);
-    rc_store_destroy(store);
+    rc_gathers_free(&gathers);
+    CHECK(gathers.size == 0 && !gathers.open.count);
 }
 
 static void try_settings(struct rc_str text)
@@ -153,8 +179,8 @@ static void try_settings(struct rc_str text)
 }
 
 static const struct fuzz_reader readers[] = {
-    { 'p', try_pins },     { 'A', try_answer },  { 'R', try_roll },  { 'N', try_netorder }, { 'Q', try_request },
-    { 'e', try_endpoint }, { 'u', try_outcome }, { 'k', try_store }, { 's', try_settings },
+    { 'p', try_pins },     { 'A', try_answer },  { 'R', try_roll },    { 'N', try_netorder }, { 'G', try_gathered },
+    { 'e', try_endpoint }, { 'u', try_outcome }, { 'k', try_gathers }, { 's', try_settings },
 };
 
 void fuzz_one(struct rc_str input)

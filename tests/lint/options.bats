@@ -16,7 +16,7 @@ written()
 @test "each key is acted on" {
     [ "$(option_keys | wc -l)" -ge 12 ]
     while IFS=$'\t' read -r key _; do
-        grep -rqE --include=*.c "options(\.|->)$key(_first|_last|_seconds)?\b" "$top/lib" "$top/spank" ||
+        grep -rqE --include=*.[ch] "options(\.|->)$key(_first|_last|_seconds)?\b" "$top/lib" "$top/spank" ||
             { echo "nobody reads $key"; return 1; }
     done < <(option_keys)
 }

@@ -17,10 +17,10 @@ struct launch_row {
     const char *why;
 };
 
-#define LAUNCH_KNOWN(seconds)                                                      \
-    &(const struct rc_roll_known)                                                  \
-    {                                                                              \
-        .deadline = seconds, .item_lines = RC_ITEM_LINES, .srun = RC_STR("login"), \
+#define LAUNCH_KNOWN(seconds)                             \
+    &(const struct rc_roll_known)                         \
+    {                                                     \
+        .deadline = seconds, .item_lines = RC_ITEM_LINES, \
     }
 
 struct launch {

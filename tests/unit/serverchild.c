@@ -12,8 +12,9 @@
 #include <sys/wait.h>
 
 #include "rendezvous/client.h"
+#include "rendezvous/local.h"
 
-enum { LONG = 600 /* seconds that nothing here needs */ };
+enum { LONG_MS = 600000 };
 
 struct order {
     int decided;
@@ -22,14 +23,14 @@ struct order {
     char text[RC_WIRE_BODY_MAX];
 };
 
-static struct rc_str decide(void *more, const struct rc_roll *rolls, size_t count, bool complete)
+static struct rc_str decide(void *more, const struct rc_gather *roll, bool is_foreign)
 {
     struct order *order = more;
-    int n = snprintf(order->text, sizeof(order->text), "answer=1\nport=%zu\n", count);
+    int n = snprintf(order->text, sizeof(order->text), "answer=1\nport=%u\n", roll->count);
 
-    (void)rolls;
     memset(order->text + n, 'x', order->padding);
-    if (dprintf(order->decided, "%zu %d\n", count, complete) < 0)
+    if (dprintf(order->decided, "%u %s%s\n", roll->count, rc_gather_is_whole(roll) ? "whole" : "part",
+                is_foreign ? " foreign" : "") < 0)
         _exit(9);
     if (order->stops)
         raise(SIGSTOP);
@@ -55,11 +56,21 @@ static void limit_descriptors(int open_one, rlim_t more)
         _exit(5);
 }
 
+static void add_own(struct rc_server *server, struct rc_str text)
+{
+    struct rc_gather_request request;
+
+    if (!rc_gather_request_read(text, &request))
+        _exit(6);
+    rc_server_gather(server, &request);
+}
+
 static void run(int listener, const struct server_start *start, int life, int decided, int said)
 {
     static struct order order;
+    const int listeners[RC_LISTENERS_MAX] = { listener, -1 };
     const struct rc_server_settings settings = {
-        .watch_seconds = start->watch, .job = 42, .nodes = start->expected ? 2 : 0, .hosts = RC_STR("n[1-2]")
+        .watch_seconds = start->watch, .job = 42, .nodes = start->silence ? 2 : 0, .hosts = RC_STR("n[1-2]")
     };
     struct rc_server *server;
     unsigned before = unit_open_descriptors();
@@ -69,21 +80,35 @@ static void run(int listener, const struct server_start *start, int life, int de
     if (start->descriptors)
         limit_descriptors(listener, start->descriptors);
     order = (struct order){ .decided = decided, .padding = start->padding, .stops = start->stops };
-    server = rc_server_create(listener, life, SERVER_TOKEN);
-    if (!server || (start->own.n && !rc_server_add(server, start->own)))
+    server = rc_server_create(listeners, SERVER_TOKEN);
+    if (!server)
         _exit(2);
     said_to = said;
-    rc_server_watch(server, &settings, start->expected, say);
-    rc = rc_server_run(server, start->seconds ? start->seconds : LONG, start->decide ? start->decide : decide,
+    rc_server_watch(server, &settings, start->silence, say);
+    if (start->own.n)
+        add_own(server, start->own);
+    rc = rc_server_run(server, life, &settings, start->decide ? start->decide : decide,
                        start->decide ? start->more : &order);
     rc_server_destroy(server);
     _exit(rc != 0 ? 3 : unit_open_descriptors() != before - 1 ? 4 : 0);
 }
 
+static int listen_for(const struct server_start *start, struct rc_endpoint *endpoint)
+{
+    static char text[RC_WIRE_TOKEN + RC_LOCAL_NAME + 8];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+
+    *endpoint = (struct rc_endpoint){ .token = RC_STR(SERVER_TOKEN), .hosts = RC_STR("127.0.0.1") };
+    if (!start->local)
+        return rc_listen(0, 0, 0, &endpoint->port);
+    assert_true(rc_endpoint_read(rc_str(rc_local_endpoint(start->local, &arena)), endpoint));
+    return rc_local_listen(start->local);
+}
+
 struct server_child server_open(struct server_start start)
 {
-    struct server_child server = { .endpoint = { .token = RC_STR(SERVER_TOKEN), .hosts = RC_STR("127.0.0.1") } };
-    int listener = rc_listen(0, 0, 0, &server.endpoint.port);
+    struct server_child server;
+    int listener = listen_for(&start, &server.endpoint);
     int life[2] = { -1, -1 };
     int decided[2];
     int said[2];
@@ -151,7 +176,7 @@ void server_answers(const struct server_child *server, const char *text, const c
 {
     struct rc_reply reply;
 
-    assert_int_equal(rc_client_request(&server->endpoint, rc_str(text), LONG * 1000, &reply, NULL), 0);
+    assert_int_equal(rc_client_request(&server->endpoint, rc_str(text), LONG_MS, &reply, NULL), 0);
     assert_int_equal(reply.size, strlen(answer));
     assert_string_equal(reply.text, answer);
     free(reply.text);
@@ -177,6 +202,28 @@ int server_connect(const struct server_child *server, int flags, int room)
     return fd;
 }
 
+int server_send(const struct server_child *server, const char *text)
+{
+    int fd = server_connect(server, 0, 0);
+    struct rc_str message;
+
+    message.p = rc_wire_pack(SERVER_TOKEN, rc_str(text), &message.n);
+    assert_non_null(message.p);
+    assert_true(unit_send(fd, message));
+    free((char *)(uintptr_t)message.p);
+    return fd;
+}
+
+int server_tell(const struct server_child *server, const char *text)
+{
+    int fd = server_send(server, text);
+
+    /* the server may accept the first one together with `fd`; it accepts the second one after it has read `fd` */
+    for (int i = 0; i < 2; i++)
+        server_answers(server, "look -\n", "gathered 0 0\n");
+    return fd;
+}
+
 size_t server_hears(int fd, char *text, size_t size)
 {
     size_t used = 0;
@@ -191,10 +238,22 @@ size_t server_hears(int fd, char *text, size_t size)
     return used;
 }
 
-struct rc_str server_entry(char text[256], unsigned node, unsigned nodes)
+void server_replies(int fd, const char *text)
 {
-    int n = snprintf(text, 256, "roll=1\nscope=slurm:1.0\nhost=n%u\nnode=%u\nnodes=%u\nworld=%u\ntasks=%u\n", node,
-                     node, nodes, nodes, node);
+    char expected[1024] = "";
+    char got[1024];
 
-    return (struct rc_str){ text, (size_t)n };
+    if (text)
+        snprintf(expected, sizeof(expected), "rollcall 1 " SERVER_TOKEN " %zu\n%s", strlen(text), text);
+    server_hears(fd, got, sizeof(got));
+    assert_string_equal(got, expected);
+}
+
+const char *server_entry(char text[SERVER_ENTRY], unsigned node, unsigned nodes)
+{
+    snprintf(text, SERVER_ENTRY,
+             "gather roll %u %u " SERVER_LONG " all\n"
+             "roll=1\nscope=slurm:1.0\nhost=n%u\nnode=%u\nnodes=%u\nworld=%u\ntasks=%u\n",
+             node, nodes, node, node, nodes, nodes, node);
+    return text;
 }

@@ -32,10 +32,6 @@ void __sanitizer_cov_trace_pc(void)
 #define NAMES                                                                                             \
     " have the same host name; give each machine a name of its own, and list it once where the launcher " \
     "takes its hosts from"
-#define FOREIGN                                                                                   \
-    ", '" PACKAGE_VERSION                                                                         \
-    "' for srun on login; they do not understand each other, so each task computes MASTER_PORT; " \
-    "install the same version on all nodes and login hosts"
 #define BOOT                                                                                                   \
     "; they are one machine with several names, or copies of one virtual machine: list each machine once, or " \
     "reboot the copies"
@@ -125,11 +121,6 @@ static const struct launch_row rows[] = {
       "RC608 rollcall is version '0.1.0' for tasks 0-3 on n1, '0.2.0' for tasks 4-7 on n2; install the same version "
       "on all nodes",
       "another version" },
-    { TEXT("n1 0 0-3 addr=n1 user=NCCL_A=1; n2 1 4-7 version=9.8 foreign=1; n3 2 8-11 addr=n1 user=NCCL_A=1"), 3, 12,
-      "RC608 rollcall is version '0.1.0' for tasks 0-3,8-11 on n[1,3], '9.8' for tasks 4-7 on n2" FOREIGN,
-      "another version of the wire: nothing else is compared" },
-    { TEXT("n1 0 0-3 version=9.8 foreign=1; n2 1 4-7 version=9.8 foreign=1"), 2, 8,
-      "RC608 rollcall is version '9.8' for tasks 0-7 on n[1-2]" FOREIGN, "srun's alone is another one" },
 
     { TEXT("n1 0 0-3 user=NCCL_IB_HCA=a; n2 1 4-7 user=NCCL_IB_HCA=b"), 2, 8,
       "RC609 NCCL_IB_HCA is 'a' for tasks 0-3 on n1, 'b' for tasks 4-7 on n2" ALIKE, "another value" },

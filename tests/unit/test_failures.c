@@ -22,7 +22,7 @@ static const struct unit_text wrong[] = {
     { TEXT("raised=1\ntask=3\nerror=x\nerror=y\n"), "two errors" },
 };
 
-UNIT_ROWS(refuses, "no failure", wrong)
+UNIT_ROWS(refuses, "failure text: malformed -> refused", wrong)
 {
     struct rc_failures failures = { .alike = 0 };
 
@@ -81,7 +81,7 @@ static const struct {
       "torchrun tells of a signal in its next attempt" },
 };
 
-UNIT_ROWS(names, "after rank 3", rows)
+UNIT_ROWS(names, "RC711 after rank 3 has failed", rows)
 {
     struct rc_failures failures = { .alike = 0 };
     UNIT_ARENA(arena, 2048);
@@ -97,7 +97,7 @@ UNIT_ROWS(names, "after rank 3", rows)
     assert_int_equal(rc_failures_due(&failures), INT64_MAX);
 }
 
-UNIT_TEST(at_a_server, "at a server: when the step ends, or after two seconds")
+UNIT_TEST(at_a_server, "server: failure, step goes on -> RC711 after two seconds")
 {
     struct server_child server = server_open((struct server_start){ .watch = 60 });
 
@@ -107,7 +107,7 @@ UNIT_TEST(at_a_server, "at a server: when the step ends, or after two seconds")
     server_close(&server);
 }
 
-UNIT_TEST(at_the_end, "at a server whose step ends at once")
+UNIT_TEST(at_the_end, "server: failure, step ends -> RC711 at once")
 {
     struct server_child server = server_open((struct server_start){ .watch = 60 });
 
@@ -119,7 +119,7 @@ UNIT_TEST(at_the_end, "at a server whose step ends at once")
     server_close(&server);
 }
 
-UNIT_TEST(of_the_longest, "at a server: the longest line that there is")
+UNIT_TEST(of_the_longest, "server: the longest failure -> its line fits")
 {
     static const char form[] =
         "raised=1\ntask=16777215\nrank=16777214\nsize=16777216\nhost=%0*d\nerror=%s%0299d\noutput=/%0511d\n";
@@ -142,9 +142,10 @@ static void report(struct server_child *server, enum rc_message_id id, uint32_t 
     server_answers(server, rc_report_write(id, node, line, &text), "");
 }
 
-UNIT_TEST(nodes_report_alike, "lines of nodes that differ in numbers alone are one line")
+UNIT_TEST(nodes_report_alike,
+          "reports: lines that differ only in numbers -> one line, and the names of the other nodes")
 {
-    struct server_child server = server_open((struct server_start){ .expected = SERVER_GUARD });
+    struct server_child server = server_open((struct server_start){ .silence = SERVER_GUARD });
 
     report(&server, RC418, 0, "the resolver of n1 took 5 s");
     server_says(&server, "RC418 the resolver of n1 took 5 s\n");
@@ -156,52 +157,44 @@ UNIT_TEST(nodes_report_alike, "lines of nodes that differ in numbers alone are o
     server_close(&server);
 }
 
-UNIT_TEST(node_has_left, "a server that was suspended: the line of a node that has left -> not printed again")
+UNIT_TEST(node_has_left, "server that was suspended: report of a node that has left -> not printed again")
 {
-    struct server_child server = server_open((struct server_start){ .expected = SERVER_GUARD });
+    struct server_child server = server_open((struct server_start){ .silence = SERVER_GUARD });
     UNIT_ARENA(text, 2048);
-    struct rc_str packed;
-    int fd;
 
-    packed.p = rc_wire_pack(SERVER_TOKEN, rc_str(rc_report_write(RC613, 0, "n1 is lost", &text)), &packed.n);
-    assert_non_null(packed.p);
     kill(server.pid, SIGSTOP);
-    fd = server_connect(&server, 0, 0);
-    assert_true(unit_send(fd, packed));
-    close(fd);
+    close(server_send(&server, rc_report_write(RC613, 0, "n1 is lost", &text)));
     kill(server.pid, SIGCONT);
     report(&server, RC611, 1, "n2 cannot be reached");
     server_says(&server, "RC611 n2 cannot be reached\n");
     server_close(&server);
-    free((void *)(uintptr_t)packed.p);
 }
 
-UNIT_TEST(nodes_report_by_name, "lines of nodes that differ in the nodes' names alone are one line")
+UNIT_TEST(nodes_report_by_name, "reports: lines that differ only in the nodes' names -> one line")
 {
-    bool called[] = { false, false };
-    struct rc_callers callers = { .hosts = RC_STR("anna,bert"), .nodes = 2, .called = called };
-    struct rc_reports reports = { .group = { { .id = 0 } } };
+    struct rc_reports reports = { .hosts = RC_STR("anna,bert"), .nodes = 2 };
+    uint32_t node = RC_UNKNOWN;
     enum rc_message_id id;
     UNIT_ARENA(text, 4096);
 
     assert_true(rc_reports_take(&reports, rc_str(rc_report_write(RC613, 0, "anna got no answer; none on anna", &text)),
-                                &callers, 0));
-    assert_string_equal(rc_reports_say(&reports, &callers, 0, &id, &text), "anna got no answer; none on anna");
+                                0, &node));
+    assert_string_equal(rc_reports_say(&reports, 0, &id, &text), "anna got no answer; none on anna");
     assert_true(rc_reports_take(&reports, rc_str(rc_report_write(RC613, 1, "bert got no answer; none on bert", &text)),
-                                &callers, 0));
-    assert_int_equal(callers.count, 2);
-    assert_null(rc_reports_say(&reports, &callers, 0, &id, &text));
-    assert_string_equal(rc_reports_say(&reports, &callers, INT64_MAX, &id, &text),
+                                0, &node));
+    assert_int_equal(node, 1);
+    assert_null(rc_reports_say(&reports, 0, &id, &text));
+    assert_string_equal(rc_reports_say(&reports, INT64_MAX, &id, &text),
                         "the same on bert as 'anna got no answer; none on anna'");
     assert_true(rc_reports_take(&reports, rc_str(rc_report_write(RC613, 1, "bert got no answer; none on anna", &text)),
-                                &callers, 0));
-    assert_string_equal(rc_reports_say(&reports, &callers, 0, &id, &text), "bert got no answer; none on anna");
+                                0, &node));
+    assert_string_equal(rc_reports_say(&reports, 0, &id, &text), "bert got no answer; none on anna");
     /* an administrator's text, with a control in it */
     assert_true(
-        rc_reports_take(&reports, rc_str(rc_report_write(RC206, 0, "off: \xe6\x98\xbc\x1b[31m", &text)), &callers, 0));
-    assert_string_equal(rc_reports_say(&reports, &callers, 0, &id, &text), "off: \xe6\x98\xbc?[31m");
+        rc_reports_take(&reports, rc_str(rc_report_write(RC206, 0, "off: \xe6\x98\xbc\x1b[31m", &text)), 0, &node));
+    assert_string_equal(rc_reports_say(&reports, 0, &id, &text), "off: \xe6\x98\xbc?[31m");
     /* what another program writes there */
-    assert_false(rc_reports_take(&reports, RC_STR("reported=1\nid=0\nnode=0\ntext=\x1b[31m\n"), &callers, 0));
-    assert_false(rc_reports_take(&reports, RC_STR("reported=1\nid=0\nnode=0\ntext=\xc2\x9b\n"), &callers, 0));
+    assert_false(rc_reports_take(&reports, RC_STR("reported=1\nid=0\nnode=0\ntext=\x1b[31m\n"), 0, &node));
+    assert_false(rc_reports_take(&reports, RC_STR("reported=1\nid=0\nnode=0\ntext=\xc2\x9b\n"), 0, &node));
     rc_reports_free(&reports);
 }

@@ -1,113 +1,119 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes of one user on one node: what others can do to them. */
+/* Processes of one user on one node: names, connections, and what other users can do to them. */
 #define _GNU_SOURCE /* setresuid */
 #include "rendezvous/local.h"
-#include "unit.h"
+#include "serverchild.h"
 
-#include <poll.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 
-enum { STRANGERS = 500, OTHER_USER = 65534 };
+#include "rendezvous/client.h"
+#include "system/node.h"
 
-static int call(const char *name)
+enum { STRANGERS = 200, OTHER_USER = 65534, LONG_MS = 60000, SHORT_MS = 100 };
+
+static const char *name_of(const char *scope)
 {
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    static char name[RC_LOCAL_NAME];
+    char text[64];
 
-    memcpy(address.sun_path + 1, name, strlen(name));
-    if (connect(fd, (struct sockaddr *)&address, (socklen_t)(sizeof(sa_family_t) + 1 + strlen(name))) == 0)
-        return fd;
-    close(fd);
-    return -1;
+    snprintf(text, sizeof(text), "%s:%ld", scope, (long)getpid());
+    rc_local_name(text, 0, name);
+    return name;
 }
 
-/* Connections of another user that wait to be accepted; they stay when their process has gone. */
-static void queue_strangers(const char *name)
+UNIT_TEST(check_names, "local name: scope that is long or has a blank -> its hash")
+{
+    char scope[200];
+    char name[RC_LOCAL_NAME];
+    char expected[RC_LOCAL_NAME];
+
+    rc_local_name("show:42.0", 3, name);
+    snprintf(expected, sizeof(expected), "rollcall/%u/show:42.0/3", (unsigned)geteuid());
+    assert_string_equal(name, expected);
+    memset(scope, 'x', sizeof(scope));
+    scope[sizeof(scope) - 1] = '\0';
+    for (const char *text = scope;; text = "a b") {
+        rc_local_name(text, 3, name);
+        assert_null(strpbrk(strchr(strchr(name, '/') + 1, '/') + 1, " xab:"));
+        assert_string_equal(strrchr(name, '/'), "/3");
+        if (text != scope)
+            break;
+    }
+}
+
+UNIT_TEST(check_connect, "local socket: not there, taken, there")
+{
+    const char *name = name_of("unit");
+    int listener, fd;
+
+    assert_int_equal(rc_local_connect(rc_str(name)), -ECONNREFUSED);
+    assert_int_equal(rc_local_await(name, rc_milliseconds() + SHORT_MS), -ETIMEDOUT);
+    listener = rc_local_listen(name);
+    assert_true(listener >= 0);
+    assert_int_equal(rc_local_listen(name), -EADDRINUSE);
+    assert_int_equal(rc_local_await(name, 0), 0);
+    fd = rc_local_connect(rc_str(name));
+    assert_true(fd >= 0 && rc_local_is_local(fd) && rc_local_is_own_users(fd));
+    close(fd);
+    close(listener);
+}
+
+/* In a child that is another user's. */
+static void as_stranger(void (*act)(const char *name), const char *name)
 {
     int status;
     pid_t child = fork();
 
     assert_true(child >= 0);
     if (child == 0) {
+        alarm(SERVER_GUARD);
         if (setresuid(OTHER_USER, OTHER_USER, OTHER_USER) < 0)
             _exit(1);
-        for (int i = 0; i < STRANGERS; i++) {
-            int fd = call(name);
-
-            if (fd < 0)
-                _exit(1);
-            close(fd);
-        }
-        _exit(0);
+        act(name);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
 }
 
-/* Once a signal interrupts poll, which is here in the place of libc's. */
-static bool is_interrupted;
-
-int poll(struct pollfd *list, nfds_t count, int timeout)
+static int call(const char *name)
 {
-    const struct timespec time = { .tv_sec = timeout / 1000, .tv_nsec = timeout % 1000 * 1000000L };
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    if (!is_interrupted)
-        return (int)syscall(SYS_ppoll, list, count, timeout < 0 ? NULL : &time, NULL, 0);
-    is_interrupted = false;
-    errno = EINTR;
-    return -1;
+    memcpy(address.sun_path + 1, name, strlen(name));
+    if (connect(fd, (struct sockaddr *)&address, (socklen_t)(sizeof(sa_family_t) + 1 + strlen(name))) < 0)
+        _exit(2);
+    return fd;
 }
 
-UNIT_TEST(check_reply_interrupted, "a signal while a task of the node is answered")
+static void be_refused(const char *name)
 {
-    enum { LONG = 60000 };
-    struct rc_gathered all;
-    char name[RC_LOCAL_NAME];
-    char text[32];
-    pid_t child;
-    int status;
+    char byte;
 
-    snprintf(text, sizeof(text), "unit.reply:%ld", (long)getpid());
-    rc_local_name(text, 0, name);
-    child = fork();
-    assert_true(child >= 0);
-    if (child == 0)
-        _exit(rc_gather_join(name, 1, RC_ABSENT, LONG, LONG, text, sizeof(text)) == 4 && !strcmp(text, "word") ? 0 : 1);
-    assert_int_equal(rc_gather_collect(name, 0, 1, LONG, &all), 0);
-    is_interrupted = true;
-    rc_gather_reply(&all, RC_STR("word"));
-    assert_false(is_interrupted);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    if (rc_local_connect(rc_str(name)) != -EPERM)
+        _exit(3);
+    for (int i = 0; i < STRANGERS; i++) {
+        int fd = call(name);
+
+        (void)!send(fd, "rollcall 1 " RC_LOCAL_TOKEN " 10\nlook roll\n", 57, MSG_NOSIGNAL);
+        if (recv(fd, &byte, 1, 0) > 0)
+            _exit(4);
+        close(fd);
+    }
+    _exit(0);
 }
 
-/* However many they are, the listener comes back to look at its clock; and who is of the same user is found. */
-UNIT_TEST(check_strangers, "another user's connections do not keep the listener")
+UNIT_TEST(check_strangers, "local server: connections of another user -> closed, and its own user's are answered")
 {
-    char name[RC_LOCAL_NAME];
-    char scope[32];
-    int listener, own, found = -1;
-    int calls = 0;
+    struct server_child server;
 
     if (unit_skips(geteuid() != 0, "only root can be another user"))
         return;
-    snprintf(scope, sizeof(scope), "unit:%ld", (long)getpid());
-    rc_local_name(scope, 0, name);
-    listener = rc_local_listen(name);
-    assert_true(listener >= 0);
-    queue_strangers(name);
-    own = call(name);
-    assert_true(own >= 0);
-    assert_int_equal(rc_local_accept(listener), -1);
-    for (struct pollfd in = { .fd = listener, .events = POLLIN }; found < 0 && poll(&in, 1, 0) > 0; calls++)
-        found = rc_local_accept(listener);
-    assert_true(found >= 0);
-    assert_true(calls < STRANGERS);
-    close(found);
-    close(own);
-    close(listener);
+    server = server_open((struct server_start){ .local = name_of("strangers") });
+    as_stranger(be_refused, name_of("strangers"));
+    server_answers(&server, "gather x 0 1 1 1 all\nvalue", "gathered 1 1\n0 5\nvalue");
+    server_close(&server);
+    assert_int_equal(rc_client_tell(&server.endpoint, RC_STR("attend x 0 1\n"), LONG_MS), -ECONNREFUSED);
 }

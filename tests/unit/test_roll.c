@@ -18,7 +18,6 @@
 
 static const struct unit_text entries[] = {
     { TEXT(LEAST), "the least" },
-    { TEXT(LEAST "version=9.8\nforeign=1\n"), "one that its server did not understand" },
     { TEXT(HEAD TASKS "world=8\n" HOST "nodes=2\n" SCOPE "node=0\n"), "any order" },
     { TEXT(LEAST "newer=1\nnewer=2\n"), "names that are not known, twice" },
     { TEXT(LEAST "port=65535\n"), "the highest port" },

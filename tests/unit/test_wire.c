@@ -94,8 +94,7 @@ UNIT_ROWS(check_whole, "a message is whole:", whole)
     free(message);
 }
 
-/* Its text may mean anything; the two sides can say to each other that they do not understand. */
-UNIT_TEST(check_version, "a message of another version is whole, and foreign")
+UNIT_TEST(check_version, "message of another version -> whole, and foreign")
 {
     struct rc_wire wire;
 
@@ -134,13 +133,12 @@ UNIT_TEST(check_after, "what comes after a message stays")
     free(message);
 }
 
-/* Who asked for a whole roll takes more than who waits for an entry. */
-UNIT_TEST(check_limit, "a text larger than its reader takes")
+UNIT_TEST(check_limit, "text larger than its reader's limit -> wrong; by the limit of a reply -> whole")
 {
     static const struct {
         uint32_t limit;
         enum rc_wire_state state;
-    } readers[] = { { RC_WIRE_BODY_MAX, RC_WIRE_WRONG }, { RC_WIRE_ROLL_MAX, RC_WIRE_MORE } };
+    } readers[] = { { RC_WIRE_BODY_MAX, RC_WIRE_WRONG }, { RC_WIRE_REPLY_MAX, RC_WIRE_MORE } };
     size_t size;
     char *body = calloc(1, RC_WIRE_BODY_MAX + 1);
     char *message = rc_wire_pack(TOKEN, (struct rc_str){ body, RC_WIRE_BODY_MAX + 1 }, &size);
@@ -187,4 +185,42 @@ static const struct unit_text no_tokens[] = {
 UNIT_ROWS(check_no_token, "no token:", no_tokens)
 {
     assert_false(rc_wire_is_token(unit_guard(row->input)));
+}
+
+static const struct {
+    struct rc_str input;
+    uint16_t port;
+    const char *hosts;
+    const char *why;
+} endpoints[] = {
+    { TEXT(TOKEN " 1 n1"), 1, "n1", "a host" },
+    { TEXT(TOKEN " 65535 10.0.0.1 fd00:77::1 n1"), 65535, "10.0.0.1 fd00:77::1 n1", "several" },
+};
+
+static const struct unit_text no_endpoints[] = {
+    { NO_TEXT, "nothing" },
+    { TEXT(""), "an empty text" },
+    { TEXT(TOKEN " 80"), "no host" },
+    { TEXT(TOKEN " 0 n1"), "port 0" },
+    { TEXT(TOKEN " n1 80"), "port and host the other way round" },
+    { TEXT(" " TOKEN " 80 n1"), "a blank in front" },
+};
+
+UNIT_ROWS(check_endpoint, "endpoint: read", endpoints)
+{
+    struct rc_endpoint endpoint;
+
+    assert_true(rc_endpoint_read(unit_guard(row->input), &endpoint));
+    assert_true(rc_str_is(endpoint.token, TOKEN));
+    assert_int_equal(endpoint.port, row->port);
+    assert_true(rc_str_is(endpoint.hosts, row->hosts));
+}
+
+UNIT_ROWS(check_no_endpoint, "endpoint: malformed -> refused", no_endpoints)
+{
+    struct rc_endpoint endpoint = { .port = 7 };
+
+    assert_false(rc_endpoint_read(unit_guard(row->input), &endpoint));
+    assert_int_equal(endpoint.port, 7);
+    assert_null(endpoint.token.p);
 }
