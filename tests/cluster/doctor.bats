@@ -5,7 +5,11 @@
 load helpers
 load faults
 
-cluster=(--nodes 2 --cpus 4 --gpus 2 --mpi pmix)
+setup_file()
+{
+    needs_root || return 0
+    faults_up --nodes 2 --cpus 4 --gpus 2 --mpi pmix
+}
 
 # finds N 'LINE': N of the different reports have this verdict
 finds()
@@ -44,8 +48,7 @@ finds()
 
 # bats test_tags=series
 @test "another version of rollcall on one node" {
-    faults_up
-    inject n2 <<< "sed 's/^version=.*/version=0.0.9/' | exec \$real \"\$@\""
+    changes 's/^version=.*/version=0.0.9/' n2
     attempt 60 srun --ddp -N2 --ntasks-per-node=1 rollcall doctor
     faults_end
     failed

@@ -11,8 +11,7 @@ setup_file()
 {
     needs_root || return 0
     # a Slurm that has no PMIx is told so by cluster_up
-    cluster_up --nodes 3 --cpus 32 --mpi pmix
-    faults_up
+    faults_up --nodes 3 --cpus 32 --mpi pmix
 }
 
 teardown()
@@ -147,45 +146,10 @@ time.sleep(500)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     one_port 3
 }
 
-# bats test_tags=series
-@test "a helper that is killed is said at once, and its node does not start" {
-    local transport
-    for transport in $transports; do
-        # before it has called, and after
-        inject n2 <<< "[ $transport = pmix ] || echo sent=1; kill -KILL \$\$"
-        # -K0: the first one to fail would end the step before n2 has said it
-        step 60 "--ddp=exchange=$transport,deadline=2" -K0 -N3 -n3
-        failed
-        said 'error RC613: n2 received no answer from the other nodes, .*: rollcall-exchange was ended by signal 9, which Slurm sends to end a step, and the kernel if memory runs out; '
-        unsaid '^port 1 '
-    done
-    nothing_remains
-}
-
-@test "a helper that ends or hangs before it has spoken is missed by all: each task computes the port" {
-    local script
-    for script in 'kill -SEGV $$' 'exec sleep 300'; do
-        inject n2 <<< "$script"
-        meets 3 60 --ddp=deadline=3 -N3 -n3
-        said 'warning RC611: the nodes could not reach each other: rollcall-exchange (was ended by signal 11|did not end); '
-    done
-}
-
-# The server, on n1 this time, ends before the nodes come.
 @test "srun's server is gone: the port is computed, and that is said" {
-    rm -f "$shared/gone"
-    inject n1 <<< '
-        for process in /proc/[0-9]*; do
-            ! tr "\0" " " 2> /dev/null < $process/cmdline | grep -q "exchange [s]erver" ||
-                { kill -KILL ${process#/proc/}; server=$process; }
-        done
-        # its socket listens until the process has ended, and answers nobody
-        while [ -e "$server" ] && ! grep -q "^State:.Z" "$server/status"; do sleep 0.1; done
-        : > '"$shared/gone"'
-        exec $real "$@"'
-    inject n2 <<< 'until [ -e '"$shared/gone"' ]; do sleep 0.1; done; exec $real "$@"'
+    at_server n1 'exit 1'
     from=n1 meets 2 60 --ddp=exchange=srun -N2 -n2
-    said 'warning RC611: the nodes could not reach each other: the rendezvous server: Connection refused; '
+    said 'warning RC611: the nodes could not reach each other: Connection refused; '
     nothing_remains
 }
 
@@ -209,10 +173,10 @@ time.sleep(500)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
     : > "$shared/broken/libpmix.so.2"
     library=$(login sh -c 'ls /lib/*/libz.so.1 /usr/lib/*/libz.so.1 2> /dev/null | head -n 1')
     login cp -L "$library" "$shared/other/libpmix.so.2"
-    inject n1 n2 <<< 'LD_LIBRARY_PATH='"$shared/broken"' exec $real "$@"'
+    helper_is rollcall-pmix n1 n2 <<< 'LD_LIBRARY_PATH='"$shared/broken"' exec $real "$@"'
     meets 2 60 --ddp=exchange=pmix -N2 -n2
     said 'warning RC611: the nodes could not reach each other: PMIx: library file too short; '
-    inject n1 n2 <<< 'LD_LIBRARY_PATH='"$shared/other"' exec $real "$@"'
+    helper_is rollcall-pmix n1 n2 <<< 'LD_LIBRARY_PATH='"$shared/other"' exec $real "$@"'
     meets 2 60 --ddp=exchange=pmix -N2 -n2
     said 'warning RC611: the nodes could not reach each other: PMIx: library .*PMIx'
     nothing_remains
@@ -220,7 +184,7 @@ time.sleep(500)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
 
 @test "PMIx's library is not there: the port is computed, and that is said" {
     [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
-    inject n1 n2 <<< 'file=$(readlink -f /usr/lib/*/libpmix.so.2)
+    helper_is rollcall-pmix n1 n2 <<< 'file=$(readlink -f /usr/lib/*/libpmix.so.2)
         exec unshare -m sh -c "mount -t tmpfs none ${file%/*} && exec \"\$@\"" sh $real "$@"'
     meets 2 60 --ddp=exchange=pmix -N2 -n2
     said 'warning RC611: the nodes could not reach each other: PMIx: library cannot open shared object file: No such file or directory; '
@@ -230,7 +194,7 @@ time.sleep(500)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
 @test "the PMIx server is gone: the port is computed, and that is said" {
     [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
     # nobody listens at port 1
-    inject n1 n2 <<< 'for name in $(env | sed -n "s/^\(PMIX_SERVER_URI[0-9]*\)=.*/\1/p"); do
+    helper_is rollcall-pmix n1 n2 <<< 'for name in $(env | sed -n "s/^\(PMIX_SERVER_URI[0-9]*\)=.*/\1/p"); do
             eval "export $name=\"\$(echo "\$$name" | sed "s/:[0-9]*\$/:1/")\""
         done
         exec $real "$@"'
@@ -241,7 +205,7 @@ time.sleep(500)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
 
 @test "the PMIx server does not answer: the port is computed, and that is said" {
     [ "$mpi" = pmix ] || skip "this Slurm has no PMIx"
-    inject n1 n2 <<< 'unset $(env | sed -n "s/^\(PMIX_SERVER[A-Z0-9_]*\)=.*/\1/p"); exec $real "$@"'
+    helper_is rollcall-pmix n1 n2 <<< 'unset $(env | sed -n "s/^\(PMIX_SERVER[A-Z0-9_]*\)=.*/\1/p"); exec $real "$@"'
     meets 2 60 --ddp=exchange=pmix,deadline=5 -N2 -n2
     said 'warning RC611: the nodes could not reach each other: PMIx: server '
     nothing_remains
@@ -250,13 +214,13 @@ time.sleep(500)' "$1" > "$BATS_TEST_TMPDIR/taken" 3>&- &
 # A thousand idle connections, garbage and a wrong token, all before one node's entry and until it has its answer.
 @test "strangers at srun's server keep nobody from his answer" {
     cat > "$shared/strangers.py" <<'PYTHON'
-import re, resource, socket, subprocess, sys
+import os, resource, socket, time
 limits = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (4096, limits[1]))
-request = sys.stdin.buffer.read()
-token, port, host = re.search(rb"^endpoint=(\S+) (\d+) (\S+)", request, re.M).groups()
+token, port, step = os.environ["SLURM_ROLLCALL_SERVER"].encode().split()
+host = os.environ["SLURM_LAUNCH_NODE_IPADDR"]
 def call(text=b""):
-    s = socket.create_connection((host.decode(), int(port)), timeout=60)
+    s = socket.create_connection((host, int(port)), timeout=60)
     s.sendall(text)
     return s
 wrong = bytes(reversed(token))
@@ -266,32 +230,23 @@ for text in b"GET / HTTP/1.1\r\n\r\n" * 8, b"\xff" * 4096, b"rollcall 1 " + wron
     except ConnectionResetError:
         pass
 idle = [call() for _ in range(1000)]
-# the node has the limits of the others
-resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-sys.exit(subprocess.run(sys.argv[1:], input=request).returncode)
+print("STRANGERS=%d" % len(idle), flush=True)
+if os.fork() == 0:
+    os.dup2(os.open("/dev/null", os.O_RDWR), 1)
+    time.sleep(20)
 PYTHON
-    inject n2 <<< 'exec python '"$shared"'/strangers.py $real "$@"'
-    meets 3 90 --ddp=exchange=srun,deadline=30 -N3 -n3
+    inject n2 <<< "exec '$PYTHON' $shared/strangers.py"
+    attempt 90 srun --ddp=exchange=srun,deadline=30 -N3 -n3 sh -c 'echo "port $RANK $MASTER_PORT"; echo "strangers $STRANGERS"'
+    one_port 3
+    said '^strangers 1000$'
     silent
     nothing_remains
 }
 
-@test "a node that comes after the deadline is told what the others were told" {
-    inject n1 <<< '$real "$@"; : > '"$shared/answered"
-    rm -f "$shared/answered"
-    inject n2 <<< 'until [ -e '"$shared/answered"' ]; do sleep 0.1; done; exec $real "$@"'
+@test "a node that comes after the deadline gets the answer that the others got" {
+    inject n2 <<< 'sleep 6'
     meets 2 60 --ddp=exchange=srun,check=off,deadline=2 -N2 -n2
     unsaid RC6
-}
-
-# n2 has no way to srun's addresses, and asks for a name in vain.
-@test "name servers that do not answer: the node starts without the others at its deadline" {
-    inject n2 <<< 'sed "/^endpoint=/s/\$/ srun.example/" | exec unshare -mn python '"$tree/tests/nameserver.py silent $shared/asked"' $real "$@"'
-    meets 2 60 --ddp=exchange=srun,deadline=2 -N2 -n2
-    said 'warning RC611: the nodes could not reach each other: the rendezvous server: no connection within the deadline; '
-    unsaid RC613
-    [ -s "$shared/asked" ]
-    nothing_remains
 }
 
 # Packets to these addresses of n1 go to a card that nobody has. One second each is longer than the nodes wait for a

@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # faults.bash - how something goes wrong in the exchange of a step, and what must be true then. After helpers.bash.
 #
-# A fault is a script in the place of rollcall-exchange, on one node alone: nodes have mounts of their own. It
-# finds the real one, with rollcall-pmix beside it, as $real.
+# A fault is a script that another plugin runs before rollcall's in the first task of a node (programs/fault.c), or one in
+# the place of rollcall-exchange or rollcall-pmix on that node: nodes have mounts of their own.
 
 # shellcheck disable=SC2154 # mpi, shared, out and status come from helpers.bash
 
 helper=$ROLLCALL_PREFIX/libexec/rollcall/rollcall-exchange
 
-# faults_up: in setup_file, behind cluster_up with three nodes; $transports are the ways to meet.
+# faults_up ARGUMENT...: cluster_up with these, in setup_file; $transports are the ways to meet.
 faults_up()
 {
+    local folder=$tree/build/faults${SERIES:+-$SERIES}
+    mkdir -p "$folder"
+    gcc -O2 -Wall -Wextra -Werror -shared -fPIC ${SERIES:+-I "$tree/build/slurm-$SERIES/include"} \
+        -o "$folder/fault.$$" "$programs/fault.c"
+    mv "$folder/fault.$$" "$folder/fault.so"
+    plugin_before=$folder/fault.so cluster_up "$@"
     # nodes see the same files, wherever what they call / is
     mkdir -p "$shared/real"
     cp -r "${helper%/*}"/* "$shared/real"
@@ -23,8 +29,10 @@ faults_end()
 {
     local node
     [ -z "${walled:-}" ] || firewall n1 -F
+    rm -f "$shared"/fault.n?
     for node in n1 n2 n3 login; do
-        while on "$node" umount "$helper" 2> /dev/null || on "$node" umount "$plugin_file" 2> /dev/null; do :; done
+        while on "$node" umount "$helper" 2> /dev/null || on "$node" umount "${helper%/*}/rollcall-pmix" 2> /dev/null ||
+            on "$node" umount "$plugin_file" 2> /dev/null; do :; done
     done
 }
 
@@ -42,17 +50,33 @@ needs_firewall()
     walled=yes
 }
 
-# inject NODE...: standard input is what rollcall-exchange does there, until the test ends; a server is a real one.
+# inject NODE...: standard input is what runs there before the node calls, until the test ends.
 inject()
 {
-    local script=$shared/fault.$BATS_TEST_NUMBER.$1 node
-    {
-        printf '#!/bin/sh\nreal=%s/rollcall-exchange\n[ "$1" = node ] || exec $real "$@"\n' "$shared/real"
-        cat
-    } > "$script"
+    local node
+    { echo '#!/bin/sh'; cat; } > "$shared/fault.new"
+    chmod 755 "$shared/fault.new"
+    for node; do
+        cp -p "$shared/fault.new" "$shared/fault.$node"
+    done
+}
+
+# changes EXPRESSION NODE...: sed's, of what the node sends to srun's server.
+changes()
+{
+    inject "${@:2}" <<< "exec '$PYTHON' '$programs/between.py' change '$1'"
+}
+
+# helper_is NAME NODE...: standard input is what that program is there, until the test ends; the real one is $real.
+helper_is()
+{
+    local name=$1 script node
+    shift
+    script=$shared/helper.$BATS_TEST_NUMBER.$1
+    { printf '#!/bin/sh\nreal=%s/%s\n' "$shared/real" "$name"; cat; } > "$script"
     chmod 755 "$script"
     for node; do
-        on "$node" mount --bind "$script" "$helper"
+        on "$node" mount --bind "$script" "${helper%/*}/$name"
     done
 }
 

@@ -100,7 +100,7 @@ cluster_up()
                 return 1
             }
         done
-        printf 'optional %s\n' "$plugin_file" > "$BATS_FILE_TMPDIR/plugstack.conf"
+        printf 'optional %s\n' ${plugin_before:+"$plugin_before"} "$plugin_file" > "$BATS_FILE_TMPDIR/plugstack.conf"
         set -- --plugstack "$BATS_FILE_TMPDIR/plugstack.conf" "$@"
     fi
     export mpi=pmix

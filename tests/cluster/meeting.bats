@@ -8,9 +8,8 @@ load faults
 setup_file()
 {
     needs_root || return 0
-    cluster_up --nodes 3 --cpus 8 --conf LaunchParameters=use_interactive_step \
+    faults_up --nodes 3 --cpus 8 --conf LaunchParameters=use_interactive_step \
         --conf 'InteractiveStepOptions="--interactive hostname"'
-    faults_up
 }
 
 teardown()
@@ -54,13 +53,13 @@ runs()
 }
 
 @test "deadline: nodes that come one after the other, each within it -> all meet" {
-    inject n2 <<< 'sleep 3; exec $real "$@"'
-    inject n3 <<< 'sleep 6; exec $real "$@"'
+    inject n2 <<< 'sleep 3'
+    inject n3 <<< 'sleep 6'
     meets 3 30 --ddp=deadline=5 -N3 -n3
     unsaid 'rollcall: '
     # six times in all
-    inject n2 <<< 'sleep 2; exec $real "$@"'
-    inject n3 <<< 'sleep 60; exec $real "$@"'
+    inject n2 <<< 'sleep 2'
+    inject n3 <<< 'sleep 60'
     meets 2 40 --ddp=deadline=3 -N3 -n3 || true
     said 'RC601: nothing from n3 \(task 2\) within the deadline of 3 s'
     nothing_remains
@@ -70,7 +69,7 @@ runs()
 @test "scancel while nodes meet -> nothing is said, and every helper ends, however slow it is" {
     local name
     # a program of the helper's that does not end by itself and never reads a signal's answer
-    printf '#!/bin/sh\ncase $1 in lookup | inventory | node) exec sleep 4711 ;; esac\nexec %s/rollcall-exchange "$@"\n' \
+    printf '#!/bin/sh\ncase $1 in lookup | inventory) exec sleep 4711 ;; esac\nexec %s/rollcall-exchange "$@"\n' \
         "$shared/real" > "$shared/slow"
     chmod 755 "$shared/slow"
     on n2 mount --bind "$shared/slow" "$helper"
@@ -100,7 +99,7 @@ runs()
 
 @test "scontrol suspend for longer than all deadlines -> the step goes on when it is resumed" {
     local id
-    inject n3 <<< 'sleep 5; exec $real "$@"'
+    inject n3 <<< 'sleep 5'
     # a busy machine takes more than a second to suspend the step
     started srun --ddp=deadline=4 -N3 -n3 sh -c 'echo "port $RANK $MASTER_PORT"'
     until_there runs n3 'sleep 5'
@@ -117,7 +116,7 @@ runs()
 @test "scontrol suspend after the deadline, while a node has yet to call -> its tasks start when they are resumed" {
     local id
     rm -f "$shared/sleeping"
-    inject n3 <<< 'sleep 4711 & echo $! > '"$shared/sleeping"'; wait; exec $real "$@"'
+    inject n3 <<< 'sleep 4711 & echo $! > '"$shared/sleeping"'; wait'
     started srun --ddp=deadline=1 -N3 -n6 sh -c 'echo "port $RANK $MASTER_PORT"'
     until_there eval '[ "$(grep -c "^port [0-3] " "$out")" = 4 ] && [ -s "$shared/sleeping" ]'
     id=$(login squeue --noheader -o %A)

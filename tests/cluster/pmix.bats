@@ -40,7 +40,7 @@ all_done()
     others 3 'rollcall exec --ddp=deadline=2 -- sh -c "echo port \$RANK \$MASTER_PORT"'
     succeeded
     [ "$(grep '^port ' "$out" | cut -d' ' -f3 | sort -u | wc -l)" = 1 ] || explain "not one port"
-    said 'RC611: .*: PMIx: no answer by the deadline; '
+    said 'RC611: .*: the server of rank 0.s node is not there by the deadline; '
     all_done 3
 }
 

@@ -11,8 +11,7 @@ load faults
 setup_file()
 {
     needs_root || return 0
-    cluster_up --nodes 3 --cpus 4 --mpi pmix
-    faults_up
+    faults_up --nodes 3 --cpus 4 --mpi pmix
 }
 
 teardown()
@@ -115,7 +114,7 @@ assert ports[1:] == [None, None] and f"port {ports[0]}" in open(sys.argv[2]).rea
 }
 
 @test "the job template with spare nodes trains without the odd one" {
-    inject n2 <<< 'sed s/^version=.*/version=0.1.0/ | exec $real "$@"'
+    changes 's/^version=.*/version=0.1.0/' n2
     mkdir -p "$shared/work"
     cp "$whoami" "$shared/work/train.py"
     for odd in n2 none; do

@@ -12,8 +12,7 @@ made=RC622
 setup_file()
 {
     needs_root || return 0
-    cluster_up --nodes 4 --cpus 4 --mpi pmix
-    faults_up
+    faults_up --nodes 4 --cpus 4 --mpi pmix
     cat > "$shared/dress" << 'END'
 gpus=2 model='NVIDIA H100' width=16 driver=550.54.15 port='4: ACTIVE' serial=1 bus=1
 [ $# -eq 0 ] || export "$@"
@@ -119,7 +118,7 @@ leave="repair or leave out the odd one, or use same=off"
     dress n2 width=8
     dress n4 'port=1: DOWN'
     dress n3 driver=535.104.05
-    inject n1 <<< 'ulimit -n 4000; ulimit -l 64
+    helper_is rollcall-exchange n1 <<< 'ulimit -n 4000; ulimit -l 64
 exec unshare -m sh -c "mount -t tmpfs -o size=64m none /dev/shm; exec \"\$0\" \"\$@\"" $real "$@"'
     attempt 30 srun --ddp "${four[@]}" sh -c 'echo "port $RANK $MASTER_PORT"; [ "$RANK" -ne 0 ] || rollcall check --json > "$0" || [ $? -eq 1 ]' "$shared/roll"
     one_port 4

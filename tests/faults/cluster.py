@@ -9,6 +9,7 @@ import dataclasses
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -26,12 +27,11 @@ PLACES = ("tmp", "dev/shm")  # a node has its own
 # Slurm's PMIx plugin and Open MPI keep theirs where they are killed, with rollcall or without.
 NOT_OURS = re.compile(r"/(spmix_appdir|pmix|ompi\.|prte\.|openmpi-|vader_segment)")
 
-# What every helper runs through: a row writes into now/gate.NODE.ROLE what comes first. ROLE is node, server, store.
+# What every helper runs through: a row writes into now/gate.NODE what comes first.
 GATE = """#!/bin/sh
 read -r node < /proc/sys/kernel/hostname
-gate={now}/gate.$node.$1
 real={real}/rollcall-exchange
-[ ! -e "$gate" ] || . "$gate"
+[ ! -e {now}/gate.$node ] || . {now}/gate.$node
 exec $real "$@"
 """
 
@@ -48,9 +48,9 @@ class Process:
     def __str__(self):
         return f"{self.node}: process {self.comm} {self.pid}{' (zombie)' if self.state == 'Z' else ''}"
 
-    def is_helper(self, role):
+    def is_server(self):
         """Also the gate in front of it."""
-        return any(arg.endswith("/rollcall-exchange") for arg in self.args) and role in self.args
+        return any(arg.endswith("rollcall-exchange") for arg in self.args) and "server" in self.args
 
 
 def read(path):
@@ -67,6 +67,16 @@ def arguments(pid):
 
 def all_pids():
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def open_files(pid):
+    """What its descriptors are."""
+    found = []
+    with contextlib.suppress(OSError):
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                found.append(os.readlink(f"/proc/{pid}/fd/{fd}"))
+    return found
 
 
 def space(pid):
@@ -114,8 +124,10 @@ class Cluster:
     def up(self):
         self.install()
         self.clear()
-        stack = self.folder / "plugstack.conf"
-        stack.write_text(f"optional {self.prefix}/lib/slurm/rollcall.so\n")
+        stack, fault = self.folder / "plugstack.conf", self.folder / "fault.so"
+        subprocess.run([*shlex.split(os.environ.get("CC", "cc")), *shlex.split(os.environ.get("SLURM_CPPFLAGS", "")),
+                        "-shared", "-fPIC", "-o", fault, TOP / "tests/cluster/programs/fault.c"], check=True)
+        stack.write_text(f"optional {fault}\noptional {self.prefix}/lib/slurm/rollcall.so\n")
         self.manage("up", "--nodes", str(len(NODES)), "--cpus", "32", "--mpi", "pmix", "--conf", "JobRequeue=1",
                     "--plugstack", str(stack))
         self.find_nodes()
@@ -155,9 +167,10 @@ class Cluster:
                 self.spaces[space(pid)] = node
 
     def start(self, node, argv, more=None, **streams):
-        """A process of this machine whose child is the command on that node."""
-        return subprocess.Popen([MINICLUSTER, "run", "--name", self.name, node, *argv], cwd=self.folder,
-                                env={**self.environment, **(more or {})}, stdin=subprocess.DEVNULL, **streams)
+        """A process of this machine whose child is the command on that node. First tasks run now/fault.NODE."""
+        return subprocess.Popen([MINICLUSTER, "run", "--name", self.name, "-e", f"MINICLUSTER_SHARED={self.now}", node,
+                                 *argv], cwd=self.folder, env={**self.environment, **(more or {})},
+                                stdin=subprocess.DEVNULL, **streams)
 
     def run(self, node, *argv, spaces=("mount", "uts", "ipc", "net", "pid")):
         """What it says there, in the node's namespaces of these kinds; it must not fail."""
@@ -205,28 +218,21 @@ class Cluster:
             for words in tcp_sockets(pid, "0A"):
                 yield f"{node}: listening port {int(words[1].rsplit(':', 1)[1], 16)}"
 
-    def descriptors(self, processes):
-        for process in processes:
-            if process.comm in DAEMONS:
-                with contextlib.suppress(OSError):
-                    yield f"{process.node}: {process.comm}", len(os.listdir(f"/proc/{process.pid}/fd"))
-
     def look(self):
         processes = self.processes()
         return {"processes": {str(process) for process in processes}, "files": set(self.files()),
-                "sockets": set(self.sockets()), "descriptors": dict(self.descriptors(processes))}
+                "sockets": set(self.sockets()),
+                "descriptors": {f"{process.node}: {process.comm}": len(open_files(process.pid))
+                                for process in processes if process.comm in DAEMONS}}
 
     def callers(self):
-        """The nodes whose helper has a connection to srun's server."""
-        return {process.node for process in self.processes() if process.is_helper("node") and self.has_connection(process)}
-
-    def has_connection(self, process):
-        sockets = set()
-        with contextlib.suppress(OSError):
-            for fd in os.listdir(f"/proc/{process.pid}/fd"):
-                with contextlib.suppress(OSError):
-                    sockets.add(os.readlink(f"/proc/{process.pid}/fd/{fd}"))
-        return any(f"socket:[{words[9]}]" in sockets for words in tcp_sockets(process.pid, "01"))
+        """The nodes that have a connection to a server, which may be on this very node."""
+        servers = {process.pid: open_files(process.pid) for process in self.processes() if process.is_server()}
+        ports = {words[1][-4:] for pid, files in servers.items() for words in tcp_sockets(pid, "0A")
+                 if f"socket:[{words[9]}]" in files}
+        return {node for node, pid in self.first.items()
+                if any(words[2][-4:] in ports for words in tcp_sockets(pid, "01"))
+                or re.search(r" 03 +\d+ @rollcall/", read(f"/proc/{pid}/net/unix"))}
 
     def settle(self):
         """What there is from now on is as it must be: twice the same, with no step that still ends."""

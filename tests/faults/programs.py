@@ -2,38 +2,43 @@
 """programs.py - the programs whose calls fail, each with what it must print where none does.
 
 A program is run as `run(wrap, extra)`: `wrap` goes before its command line (strace), `extra` into its environment.
-What comes back is one Outcome: how the program itself ended, what it and who speaks with it have said.
+What comes back is one Outcome: how the program itself ended, what it printed, and what became of others beside it.
 """
+import concurrent.futures
 import contextlib
 import dataclasses
 import json
 import os
 import re
+import select
 import socket
 import subprocess
+from functools import partial
+
+from cluster import read, wait_for
 
 PREFIX = os.environ["ROLLCALL_PREFIX"]
 ROLLCALL = f"{PREFIX}/bin/rollcall"
 EXCHANGE = f"{PREFIX}/libexec/rollcall/rollcall-exchange"
 PRELOAD = f"{PREFIX}/lib/librollcall-preload.so"
-TOKEN = "0123456789abcdef0123456789abcdef"
+PRINTS = ["/usr/bin/env"]
+TOKEN = "0" * 32
 LIMIT = 30  # seconds; nothing here waits for half as long
 
 NAMES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT")
 
 
-def task(rank):
-    """One of four tasks on two nodes, whose names need no resolver."""
+def task(rank, nodes=2):
+    """One of two tasks on each node, whose names need no resolver. No other launch here has such a job."""
+    hosts, tasks = ("10.99.0.[1-2]", "2(x2)") if nodes == 2 else ("10.99.0.1", "2")
     return {
-        "PATH": "/usr/bin:/bin", "SLURM_JOB_ID": "42", "SLURM_STEP_ID": "0", "SLURM_PROCID": str(rank),
-        "SLURM_LOCALID": str(rank % 2), "SLURM_NODEID": str(rank // 2), "SLURM_NTASKS": "4", "SLURM_NNODES": "2",
-        "SLURM_STEP_NUM_TASKS": "4", "SLURM_STEP_NUM_NODES": "2", "SLURM_STEP_NODELIST": "10.99.0.[1-2]",
-        "SLURM_STEP_TASKS_PER_NODE": "2(x2)", "SLURM_TASKS_PER_NODE": "2(x2)", "SLURM_DISTRIBUTION": "block",
+        "PATH": "/usr/bin:/bin", "SLURM_JOB_ID": str(os.getpid()), "SLURM_STEP_ID": "0", "SLURM_PROCID": str(rank),
+        "SLURM_LOCALID": str(rank % 2), "SLURM_NODEID": str(rank // 2), "SLURM_NTASKS": str(2 * nodes),
+        "SLURM_NNODES": str(nodes), "SLURM_STEP_NUM_TASKS": str(2 * nodes), "SLURM_STEP_NUM_NODES": str(nodes),
+        "SLURM_STEP_NODELIST": hosts, "SLURM_STEP_TASKS_PER_NODE": tasks, "SLURM_TASKS_PER_NODE": tasks,
+        "SLURM_DISTRIBUTION": "block",
         "SLURM_GTIDS": f"{rank // 2 * 2},{rank // 2 * 2 + 1}", "SLURMD_NODENAME": f"10.99.0.{rank // 2 + 1}",
     }
-
-
-PRINTS = ["/usr/bin/env"]
 
 
 @dataclasses.dataclass
@@ -41,30 +46,33 @@ class Outcome:
     status: int | None  # None: it did not end
     text: str
     said: str
-    strange: str = ""  # of what whole nodes beside it were told
+    strange: str = ""  # of what became of whole processes beside it
 
     def identity(self):
         """What was printed of it, as lines NAME=VALUE."""
         return {name: value for name, value in re.findall(r"^([A-Z_]+)=(.*)$", self.text, re.M) if name in NAMES}
 
 
-def run_command(argv, env, wrap, extra, stdin=None):
-    process = subprocess.Popen([*wrap, *argv], env={**env, **extra}, stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
-                               start_new_session=True)
+def start(argv, env, wrap, extra, **more):
+    return subprocess.Popen([*wrap, *argv], env={**env, **extra}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True, **more)
+
+
+def finish(process):
     try:
-        text, said = process.communicate(stdin, timeout=LIMIT)
+        text, said = process.communicate(timeout=LIMIT)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, 9)
-        text, said = process.communicate()
-        return Outcome(None, text, said)
+        return Outcome(None, *process.communicate())
     return Outcome(process.returncode, text, said)
 
 
-def run_exec(rank):
-    def run(wrap, extra):
-        return run_command([ROLLCALL, "exec", "--ddp=exchange=off", "--", *PRINTS], task(rank), wrap, extra)
-    return run
+def run_command(argv, env, wrap, extra):
+    return finish(start(argv, env, wrap, extra))
+
+
+def run_exec(rank, wrap, extra):
+    return run_command([ROLLCALL, "exec", "--ddp=exchange=off", "--", *PRINTS], task(rank), wrap, extra)
 
 
 def run_show(wrap, extra):
@@ -74,98 +82,93 @@ def run_show(wrap, extra):
     return outcome
 
 
-def run_preload(rank):
-    def run(wrap, extra):
-        # strace sets it for the program alone
-        if wrap:
-            return run_command(PRINTS, task(rank), [*wrap, "-E", f"LD_PRELOAD={PRELOAD}"], extra)
-        return run_command(PRINTS, task(rank), wrap, {**extra, "LD_PRELOAD": PRELOAD})
-    return run
+def run_preload(rank, wrap, extra):
+    # strace sets it for the program alone
+    if wrap:
+        return run_command(PRINTS, task(rank), [*wrap, "-E", f"LD_PRELOAD={PRELOAD}"], extra)
+    return run_command(PRINTS, task(rank), wrap, {**extra, "LD_PRELOAD": PRELOAD})
 
 
-def entry(node):
-    return (f"roll=1\nscope=slurm:42.0\nlauncher=slurm\nmode=worker\nhost=n{node + 1}\ntasks={2 * node}-{2 * node + 1}\n"
-            f"addr=n1\nnode={node}\nnodes=2\nworld=4\n" + ("port=24512\n" if node == 0 else ""))
+def run_pair(rank, wrap, extra):
+    """One of two tasks of a node that meet; the other is whole."""
+    argv = [ROLLCALL, "exec", "--ddp=deadline=2", "--", *PRINTS]
+    process = start(argv, task(1 - rank, 1), [], {})
+    outcome = run_command(argv, task(rank, 1), wrap, extra)
+    other = finish(process)
+    ports = {one.identity().get("MASTER_PORT") for one in (outcome, other)} - {None}
+    if other.status is None or len(ports) == 2:
+        outcome.strange = f"status {other.status}, ports {ports}"
+    # another one each time
+    outcome.text = re.sub("^MASTER_PORT=.*$", "MASTER_PORT=1", outcome.text, flags=re.M)
+    return outcome
 
 
-def request(node, port):
-    return f"transport=srun\nendpoint={TOKEN} {port} 127.0.0.1\nroot={int(node == 0)}\nseconds=2\ncheck=stop\n\n{entry(node)}"
+def message(text):
+    return f"rollcall 1 {TOKEN} {len(text)}\n{text}"
 
 
-@contextlib.contextmanager
-def server(wrap=(), extra=None):
-    """srun's server: it has its listening socket as descriptor 3, and lives as long as the pipe that is descriptor 4."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    listener.setblocking(False)  # as the plugin hands it on
-    life, end = os.pipe()
-
-    def place():
-        # above both numbers first, so that one does not close the other's source
-        for fd, number in ((os.dup2(listener.fileno(), 20), 3), (os.dup2(life, 21), 4)):
-            os.dup2(fd, number)
-            os.close(fd)
-
-    process = subprocess.Popen([*wrap, EXCHANGE, "server", "seconds=2 check=stop"], env={"ROLLCALL_TOKEN": TOKEN, **(extra or {})},
-                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                               errors="replace", close_fds=False, preexec_fn=place, start_new_session=True)
-    port = listener.getsockname()[1]
-    listener.close()
-    os.close(life)
-    try:
-        yield process, port, end
-    finally:
-        with contextlib.suppress(OSError):
-            os.close(end)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, 9)
-        process.communicate()
+def call(address, node):
+    """What the server replies to a whole node; nothing if it hangs up."""
+    entry = (f"roll=1\nscope=slurm:42.0\nlauncher=slurm\nmode=worker\nhost=n{node + 1}\nnode={node}\nnodes=2\nworld=4\n"
+             f"tasks={2 * node}-{2 * node + 1}\naddr=n1\n" + "port=24512\n" * (node == 0))
+    reply = ""
+    with socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET) as connection:
+        connection.settimeout(LIMIT)
+        with contextlib.suppress(ConnectionError):
+            connection.connect(address)
+            connection.sendall(message(f"gather roll {node} 2 2000 12000 all\n{entry}").encode())
+            reply = connection.makefile().read()
+    text = reply.partition("\n")[2]
+    return text if reply == message(text) else ""
 
 
-def as_lines(text):
-    """An answer, as run_exec's lines: the port is what the nodes must have alike."""
-    return re.sub(r"^port=", "MASTER_PORT=", text, flags=re.M)
+def call_all(address):
+    """The replies to two whole nodes."""
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        return set(pool.map(lambda node: call(address, node), range(2)))
 
 
-def strange(told):
-    """What a whole node was told, quoted, where that is neither an answer nor a failure; nothing at all is strange, too."""
-    return "" if re.match(r"(sent=1\n)?(answer=1|failed=|lost=)", told) else repr(told)
-
-
-def run_node(wrap, extra):
-    """One of two nodes; the other is whole."""
-    with server() as (_, port, _end):
-        other = subprocess.Popen([EXCHANGE, "node"], env={}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        other.stdin.write(request(0, port))
-        other.stdin.close()
-        outcome = run_command([EXCHANGE, "node"], {}, wrap, extra, request(1, port))
-        other.stdin = None
-        told = other.communicate(timeout=LIMIT)[0]
-    outcome.text = as_lines(outcome.text)
-    outcome.strange = strange(told)
+def finish_server(process, replies):
+    outcome = finish(process)
+    outcome.text = "".join(replies).replace("\nport=", "\nMASTER_PORT=")
+    outcome.strange = "".join(text for text in replies if not re.match(r"(answer=1|full)\n|$", text))
     return outcome
 
 
 def run_server(wrap, extra):
-    """The server for two whole nodes; its own end is that of its life."""
-    with server(wrap, extra) as (process, port, end):
-        nodes = [subprocess.Popen([EXCHANGE, "node"], env={}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-                 for _ in range(2)]
-        for number, node in enumerate(nodes):
-            with contextlib.suppress(BrokenPipeError):
-                node.stdin.write(request(number, port))
-                node.stdin.close()
-            node.stdin = None
-        told = [node.communicate(timeout=LIMIT)[0] for node in nodes]
-        os.close(end)
-        try:
-            said = process.communicate(timeout=LIMIT)[1]
-        except subprocess.TimeoutExpired:
-            return Outcome(None, "", "the server does not end")
-    ports = {re.search(r"^port=(.*)$", text, re.M)[1] for text in told if re.search(r"^port=", text, re.M)}
-    port = f"MASTER_PORT={' and '.join(sorted(ports))}\n" if ports else ""
-    return Outcome(process.returncode, port, said, "".join(map(strange, told)))
+    """srun's: it has its listening socket as descriptor 3, and lives as long as the other end of 4."""
+    def place():
+        # above both numbers first, so that one does not close the other's source
+        for fd, number in ((os.dup2(listener.fileno(), 20), 3), (os.dup2(life.fileno(), 21), 4)):
+            os.dup2(fd, number)
+            os.close(fd)
+
+    srun, life = socket.socketpair()
+    with srun:
+        with life, socket.create_server(("127.0.0.1", 0)) as listener:
+            listener.setblocking(False)  # as the plugin hands it on
+            address = listener.getsockname()
+            process = start([EXCHANGE, "server", "seconds=2 check=stop"], {"ROLLCALL_TOKEN": TOKEN}, wrap, extra,
+                            close_fds=False, preexec_fn=place)
+        replies = call_all(address)
+    return finish_server(process, replies)
+
+
+def run_server_of_launch(wrap, extra):
+    """It stays behind until its owner ends."""
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as owner:
+        name = f"rollcall-faults-{owner.pid}"
+        process = start([EXCHANGE, "server", f"seconds=2 check=stop owner={owner.pid} local={name}"], {}, wrap, extra)
+        is_there = select.select([process.stdout], [], [], LIMIT)[0] and process.stdout.readline().startswith("server=")
+        replies = call_all(f"\0{name}") if is_there else ()
+    outcome = finish_server(process, replies)
+    if not wait_for(lambda: name not in read("/proc/net/unix"), LIMIT):
+        outcome.status = None
+    return outcome
 
 
 # env(1) itself, with the preload, may fail as any program may; but it has the whole identity, or none
-PROGRAMS = {"exec": run_exec(3), "exec of RANK 0": run_exec(0), "show": run_show, "preload": run_preload(3),
-            "preload of RANK 0": run_preload(0), "node": run_node, "server": run_server}
+PROGRAMS = {"exec": partial(run_exec, 3), "exec of RANK 0": partial(run_exec, 0), "show": run_show,
+            "exec of a node's first task": partial(run_pair, 0), "exec of a node's second task": partial(run_pair, 1),
+            "preload": partial(run_preload, 3), "preload of RANK 0": partial(run_preload, 0),
+            "server": run_server, "server of a launch": run_server_of_launch}

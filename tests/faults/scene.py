@@ -23,10 +23,10 @@ TASK = """#!/bin/sh
 echo "task ${{SLURM_RESTART_COUNT:-0}}.${{1:-0}} $RANK $WORLD_SIZE $MASTER_ADDR $MASTER_PORT"
 until [ -e {now}/go ]; do sleep 0.1; done
 """
-HOLD = ": > {now}/at.{node}; until [ -e {now}/open ]; do sleep 0.05; done\n"
+HOLD = "#!/bin/sh\n: > {now}/at.{node}; until [ -e {now}/open ]; do sleep 0.05; done\n"
 
-# Moments: which nodes are held before their entry.
-BEFORE = NODES  # no node has called the server
+# Moments: which nodes are held before they call the server.
+BEFORE = NODES  # no node has called it
 MEETING = ("n2",)  # n1 and n3 wait for n2
 RUNNING = ()  # all have their answer; tasks are there
 
@@ -112,7 +112,7 @@ class Scene:
         now = self.cluster.now
         self.write("task", TASK.format(now=now))
         for node in self.row.moment or ():
-            self.write(f"gate.{node}.node", HOLD.format(now=now, node=node))
+            self.write(f"fault.{node}", HOLD.format(now=now, node=node))
         if self.row.moment is None:
             self.release()
 
@@ -141,12 +141,8 @@ class Scene:
         held = self.row.moment
         if not held:
             return len(re.findall(r"\btask \S+ \d+ ", self.text())) >= WORLD
-        there = {process.node for process in self.cluster.processes() if process.is_helper("node")}
-        if all((self.cluster.now / f"at.{node}").exists() for node in held) and there >= set(NODES):
-            # those that are not held have called then; over PMIx nobody does
-            wait_for(lambda: self.cluster.callers() >= set(NODES) - set(held), 2 * PATIENCE)
-            return True
-        return False
+        return all((self.cluster.now / f"at.{node}").exists() for node in held) and \
+            self.cluster.callers() >= set(NODES) - set(held)
 
     def release(self):
         self.touch("open")
@@ -173,13 +169,7 @@ def srun(cluster):
 
 
 def server(cluster):
-    return [process.pid for process in cluster.processes() if process.is_helper("server")]
-
-
-def helper(node):
-    def find(cluster):
-        return [process.pid for process in cluster.processes() if process.node == node and process.is_helper("node")]
-    return find
+    return [process.pid for process in cluster.processes() if process.is_server()]
 
 
 def task(node):
@@ -268,18 +258,14 @@ def requeue(scene):
 
 # What may be around a scene.
 
-def at_helper(line, *nodes, role="node"):
-    """The line, of a shell, before what is started there."""
+def at_helpers(line, node):
+    """The line, of a shell, before what is started there: on login srun's server."""
     @contextlib.contextmanager
     def around(cluster):
-        gates = [cluster.now / f"gate.{node}.{role}" for node in nodes]
-        for gate in gates:
-            gate.write_text(f"{line}\n")
-        try:
-            yield
-        finally:
-            for gate in gates:
-                gate.unlink()
+        gate = cluster.now / f"gate.{node}"
+        gate.write_text(f"{line}\n")
+        yield
+        gate.unlink()
     return around
 
 

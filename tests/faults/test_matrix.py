@@ -11,8 +11,8 @@ import signal
 import pytest
 
 from cluster import Cluster
-from scene import (BEFORE, MEETING, RUNNING, Expected, Row, Scene, at_helper, cut_off, end_daemon, full, helper,
-                   requeue, send, server, slow, srun, stop, suspend, task, tell_slurm)
+from scene import (BEFORE, MEETING, RUNNING, Expected, Row, Scene, at_helpers, cut_off, end_daemon, full, requeue, send,
+                   server, slow, srun, stop, suspend, task, tell_slurm)
 
 ALL = os.environ.get("ROLLCALL_ALL") == "yes"
 
@@ -51,18 +51,21 @@ TERM, INT, KILL = signal.SIGTERM, signal.SIGINT, signal.SIGKILL
 MOMENTS = {"before any entry": BEFORE, "while nodes meet": MEETING, "while tasks run": RUNNING}
 # whom, in which launch; and for a moment what comes of TERM, INT and KILL
 SIGNALS = [
+    # proctrack/linuxproc sends no signal to a task before rollcall's part
     ("srun", srun, SRUN, {
-        "before any entry": (ENDED, WHOLE, ENDED),
+        "before any entry": (Expected(alone=True), WHOLE, ENDED),
         "while nodes meet": (ENDED, WHOLE, ENDED),
         "while tasks run": (ENDED, WHOLE, ENDED)}),
     ("the server", server, SRUN, {
         "before any entry": (whole("RC611"),) * 3,
         "while nodes meet": (refused("RC613"),) * 3,
         "while tasks run": (WHOLE,) * 3}),
-    ("the helper of n1, which waits", helper("n1"), SRUN, {"while nodes meet": (refused("RC613"),) * 3}),
+    ("the server over PMIx", server, PMIX, {
+        "while nodes meet": (refused("RC613"),) * 3,
+        "while tasks run": (WHOLE,) * 3}),
     # the others wait until the deadline
-    ("the helper of n2, which has not called", helper("n2"), HASTY, {"while nodes meet": (refused("RC613"),) * 3}),
-    ("the task of n2", task("n2"), HASTY, {"while nodes meet": (FAILED,) * 3}),
+    ("the task of n1, which waits", task("n1"), HASTY, {"while nodes meet": (FAILED,) * 3}),
+    ("the task of n2, which has not called", task("n2"), HASTY, {"while nodes meet": (FAILED,) * 3}),
     ("the task of n2", task("n2"), SRUN, {"while tasks run": (FAILED,) * 3}),
 ]
 HOSTILE = {
@@ -90,7 +93,8 @@ def signals():
         for moment, outcomes in moments.items():
             for number, expected in zip((TERM, INT, KILL), outcomes):
                 yield Row(f"{number.name} to {whom} {moment}", launch, expected, MOMENTS[moment], send(number, find))
-            yield Row(f"SIGSTOP to {whom} {moment}, for a second", SRUN, WHOLE, MOMENTS[moment], stop(find))
+            yield Row(f"SIGSTOP to {whom} {moment}, for a second", PMIX if launch == PMIX else SRUN, WHOLE,
+                      MOMENTS[moment], stop(find))
 
 
 def each(what, expected, *at, but=(), **more):
@@ -109,7 +113,8 @@ ROWS = [
           but=["mpirun", "the preload"]),
     # the network
     Row("n3 is cut off for a second while it waits", SRUN, WHOLE, MEETING, cut_off("n3", 1)),
-    Row("n3 is cut off for longer than the deadline", HASTY, refused("RC613"), MEETING, cut_off("n3", 5), seconds=15),
+    # six times the deadline, and a moment
+    Row("n3 is cut off for longer than it waits", HASTY, refused("RC613"), MEETING, cut_off("n3", 21), seconds=30),
     Row("n2 is cut off before it has called", HASTY, whole("RC601", "RC611", "RC621"), MEETING, cut_off("n2", 5),
         seconds=15),
     Row("n2 is cut off for two seconds while tasks run", SRUN, WHOLE, RUNNING, cut_off("n2", 2)),
@@ -127,11 +132,12 @@ ROWS = [
     Row("/tmp and /dev/shm of n2 are full: the preload", PRELOAD, WHOLE, around=full("/tmp", "/dev/shm")),
     Row("14 descriptors for rollcall exec", limited("--nofile=14"), WHOLE),
     Row("14 descriptors for the preload", "srun -N3 -n3 prlimit --nofile=14 env LD_PRELOAD=LIBRARY TASK", WHOLE),
-    Row("14 descriptors for the helper of n2", SRUN, whole("RC622"), around=at_helper("ulimit -n 14", "n2")),
-    Row("14 descriptors for the server", SRUN, WHOLE, around=at_helper("ulimit -n 14", "login", role="server")),
+    Row("14 descriptors for helpers of n2", SRUN, whole("RC622"), around=at_helpers("ulimit -n 14", "n2")),
+    Row("14 descriptors for the server", SRUN, WHOLE, around=at_helpers("ulimit -n 14", "login")),
     Row("one process for another user's rollcall exec", as_another(limited("--nproc=1")), whole("RC611")),
     Row("30 MB for rollcall exec", limited("--as=30000000"), WHOLE),
-    Row("2 MB for the helper of n2", SRUN, whole("RC611"), around=at_helper("ulimit -v 2000", "n2")),
+    Row("2 MB for helpers of n2", SRUN, WHOLE, around=at_helpers("ulimit -v 2000", "n2")),
+    Row("2 MB for the server", SRUN, whole("RC611"), around=at_helpers("ulimit -v 2000", "login")),
     # environments
     *each("a hostile environment: {}", WHOLE, variables=HOSTILE),
     *each("other launchers' variables: {}", WHOLE, variables=OTHERS, but=["mpirun"]),
@@ -142,7 +148,6 @@ ROWS = [
     # Slurm's own doing
     Row("suspended for two seconds while nodes meet", SRUN, WHOLE, MEETING, suspend(2)),
     Row("suspended for two seconds while tasks run", SBATCH, WHOLE, RUNNING, suspend(2)),
-    # the helpers are told to end before the tasks are, which then say so
     Row("requeued while nodes meet", SBATCH, Expected(True, 3, None), MEETING, requeue, seconds=60),
     Row("requeued while tasks run", SBATCH, Expected(True, 6), RUNNING, requeue, seconds=60),
     Row("its time is over", "srun --ddp -N3 -n3 -t 1 TASK", ENDED, RUNNING, seconds=150),
@@ -150,7 +155,7 @@ ROWS = [
     Row("twelve steps at once", AT_ONCE, Expected(True, 36), seconds=40),
     Row("thirty steps in a row", IN_A_ROW, Expected(True, 90), seconds=60),
     Row("two steps inside a task of a third", INNER, Expected(True, 6), seconds=20),
-    Row("the clock of n2 is an hour ahead", SRUN, WHOLE, around=at_helper(AHEAD, "n2")),
+    Row("the server's clock is an hour ahead", SRUN, WHOLE, around=at_helpers(AHEAD, "login")),
 ]
 
 # what the default run has of them
@@ -159,17 +164,15 @@ SHORT = {
     "SIGKILL to the task of n2 while tasks run", "scancel while tasks of mpirun run",
     "scancel while nodes of sbatch meet", "n3 is cut off for a second while it waits",
     "SIGKILL to slurmd of n2 while nodes meet", "/tmp and /dev/shm of n2 are full: srun",
-    "14 descriptors for rollcall exec", "2 MB for the helper of n2", "a hostile environment: srun",
+    "14 descriptors for rollcall exec", "2 MB for helpers of n2", "a hostile environment: srun",
 }
 assert SHORT <= {row.what for row in ROWS}
 
 
 @pytest.fixture(scope="module")
 def cluster():
-    if os.geteuid() != 0:
-        pytest.skip("needs root")
-    if not shutil.which("slurmctld"):
-        pytest.skip("needs Slurm")
+    if os.geteuid() != 0 or not shutil.which("slurmctld"):
+        pytest.skip("needs root and Slurm")
     one = Cluster()
     try:
         one.up()
