@@ -140,7 +140,7 @@ static int print_form(const struct roster *roster, struct form form)
     return print_text(roster);
 }
 
-/* Only the environment of the step's tasks names its server, so another step of the job asks.
+/* Only the environment of the step's tasks names its server, so another step of the job queries it.
  * Returns only if it cannot. */
 static int ask_in_job(const char *word, struct form form)
 {

@@ -133,7 +133,7 @@ static bool asks_order(const struct meeting *m)
     return rc_session_asks_order(&m->context->options, m->result);
 }
 
-/* A script may do something else first; that stops a job only if its user said so. */
+/* Tasks start late if a script does something else first. That stops a job only if its user has asked for it. */
 static enum rc_check only_warn(enum rc_check check)
 {
     return check == RC_CHECK_UNSET ? RC_CHECK_WARN : check;

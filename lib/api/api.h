@@ -16,8 +16,8 @@
  *   task/SCOPE/PROGRAM/NAME/NUMBER/PART
  *
  * It begins with another word if the server's tasks have other numbers than the ranks. The process remembers how many
- * calls of a name it has made, where the server is, and which program of its rank
- * it is. A forked child starts with none of that. All functions are thread safe. */
+ * calls of a name it has made, where the server is, and which program of its rank it is. A forked child starts with
+ * none of that. All functions are thread safe. */
 
 /* Bytes of a name that the user gives, and of a call's, which may have a word before that. */
 enum { RC_CALL_USERS_NAME = 64, RC_CALL_NAME = sizeof("all:") - 1 + RC_CALL_USERS_NAME };

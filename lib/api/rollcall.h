@@ -204,8 +204,8 @@ ROLLCALL_API const struct rollcall_message *rollcall_message_at(const struct rol
  * Calls between ranks
  *
  * For a program that needs a few bytes of another rank at its start, before it
- * has connections of its own. The page
- * describes the server, and the launchers under which there is one.
+ * has connections of its own. The page describes the server, and the launchers
+ * under which there is one.
  *
  * Several calls: each meets the other ranks' calls of the same name in order,
  * their first, their second and so on, counted since the process began; one

@@ -44,7 +44,7 @@ unsigned rc_env_place(const struct rc_env *env, struct rc_str name, unsigned bel
 /* The stamp of a task that rollcall has set up; launcher/stamp.h writes it and takes it apart. */
 #define RC_STAMP "ROLLCALL_SCOPE"
 
-/* A sum over the launchers' variables and rollcall's, with which the preload library left a task's environment: where
+/* A sum over the launchers' variables and rollcall's, with which the preload library left a task's environment: if
  * it is the same, nothing is to be done (shim/settled.c). */
 #define RC_SETTLED "ROLLCALL_SETTLED"
 

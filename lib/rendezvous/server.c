@@ -223,11 +223,12 @@ static void note_foreign(struct rc_server *server, const struct rc_connection *c
     const struct rc_gather *roll;
     struct sockaddr_storage peer;
     socklen_t size = sizeof(peer);
-    bool is_known = getpeername(connection->fd, (struct sockaddr *)&peer, &size) == 0 &&
-                    getnameinfo((struct sockaddr *)&peer, size, text, sizeof(text), NULL, 0, NI_NUMERICHOST) == 0;
+    bool is_known;
 
     if (server->foreign[0] || !rc_str_starts(rc_wire_text(&connection->wire), "gather " RC_GATHER_ROLL " "))
         return;
+    is_known = getpeername(connection->fd, (struct sockaddr *)&peer, &size) == 0 &&
+               getnameinfo((struct sockaddr *)&peer, size, text, sizeof(text), NULL, 0, NI_NUMERICHOST) == 0;
     rc_format(&arena, "%u%s%s", connection->wire.version, is_known ? ", at " : "", is_known ? text : "");
     /* the roll call ends with it, even if no other node has come */
     roll = rc_gathers_find(&server->gathers, RC_STR(RC_GATHER_ROLL), 1);
