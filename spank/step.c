@@ -298,8 +298,9 @@ const struct rc_lookup *rc_spank_step_lookup(const struct rc_result *found)
     if (!rc_once_begin(&shared->looked))
         return look_up(found, rc_once_wait(&shared->looked, LOOKUP_MS) ? shared->found : own);
     lookup = look_up(found, shared->found);
-    rc_once_done(&shared->looked);
+    /* before any program of this node starts */
     say_lookup(found, lookup);
+    rc_once_done(&shared->looked);
     return lookup;
 }
 
