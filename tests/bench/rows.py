@@ -15,6 +15,8 @@ STEP = "srun {} -N2 -n4 /bin/true"
 MANY_STEP = f"srun {{}} -N{MANY_NODES} --ntasks-per-node=2 /bin/true"
 MESSAGE = "x" * 128
 LOOKUP_CLIENTS = 256
+# torch's own TORCH_NCCL_RANKS_PER_ROOT, and how many roots rollcall's makes of any number of ranks
+RANKS_PER_ROOT, ROOTS = 128, 13
 PLACES = {"outside": ("outside of tasks", "1.2", 5000), "task": ("task's first process", "2.0", 40000),
           "child": ("its children (stamped)", "2.0", 10000), "rank0": ("RANK 0's first process", None, None)}
 RANK0 = {"SLURM_PROCID": "0", "SLURM_LOCALID": "0", "SLURM_NODEID": "0", "SLURM_GTIDS": "0,1,2,3",
@@ -181,6 +183,15 @@ def lookups(at):
                       rounds=3)
 
 
+def ids(at):
+    """torch's store where every rank gets the NCCL ids of 128 ranks each, and of rollcall's 13 roots"""
+    for ranks, goal in ((4096, "reported"), (16000, "reported"), (32000, "<= 2 s"), (100000, "<= 6 s")):
+        base, measured = (at.store(f"ids {LOOKUP_CLIENTS} {ranks} {number}")
+                          for number in (-(-ranks // RANKS_PER_ROOT), ROOTS))
+        yield Row(f"store: processor for the NCCL ids of {ranks} ranks", base, measured, goal, rounds=3,
+                  where=at.name_server("none"))
+
+
 def watch(at):
     """what watch=SECONDS costs a process: its import of torch, and how long init_process_group is held up"""
     bare = f"env -i PATH={os.environ['PATH']}"
@@ -195,4 +206,4 @@ def watch(at):
               where=[sys.executable, HERE / "server.py", at.installed("libexec/rollcall/rollcall-exchange")])
 
 
-PARTS = (srun, srun_processor, preload, command, scale, lookups, watch)
+PARTS = (srun, srun_processor, preload, command, scale, lookups, ids, watch)

@@ -134,6 +134,32 @@ UNIT_ROWS(adds, "a task gets", added)
     be_planned(row, (struct rc_context){ .here = &installed, .slurm_certain = true });
 }
 
+/* The first task of a step of Slurm's: on each of so many nodes it has so many. */
+#define LARGE(tasks, nodes, each, gpus)                                                                             \
+    "SLURM_JOB_ID=42 SLURM_STEP_ID=0 SLURM_LOCALID=0 SLURM_PROCID=0 SLURM_NODEID=0 SLURM_STEP_NUM_TASKS=" tasks     \
+    " SLURM_STEP_NUM_NODES=" nodes " SLURM_STEP_TASKS_PER_NODE=" each "(x" nodes ") SLURM_STEP_NODELIST=n[1-" nodes \
+    "] SLURM_GPUS_ON_NODE=" gpus " "
+#define ROOTS "TORCH_NCCL_RANKS_PER_ROOT"
+
+static const struct row many[] = {
+    { TEXT("x"), LARGE("4096", "512", "8", "8"), "", "!" ROOTS, "4,096 ranks: as torch does it" },
+    { TEXT("x"), LARGE("4104", "513", "8", "8"), "", ROOTS "=316", "13 roots, of which the last has fewer ranks" },
+    { TEXT("x"), LARGE("100000", "12500", "8", "8"), "", ROOTS "=7693", "the same of 100,000" },
+    { TEXT("x"), LARGE("100000", "12500", "8", "8") ROOTS "=64", "", "+" ROOTS, "a user's own" },
+    { TEXT("x"), LARGE("100000", "12500", "8", "8") ROOTS "=7693", "", ROOTS "=7693", "the same value" },
+    { TEXT("x"), LARGE("100000", "12500", "8", "8") ROOTS "=64 " OUTER, "", ROOTS "=7693", "an outer launch's" },
+    { TEXT("x"), STEP ROOTS "=64 " OUTER, "", "-" ROOTS, "an outer launch's, of few ranks" },
+    { TEXT("x"), LARGE("513", "513", "1", "8"), "launcher", ROOTS "=316", "a rank for each GPU of torchrun's node" },
+    { TEXT("x"), LARGE("512", "512", "1", "8"), "launcher", "!" ROOTS, "4,096 of torchrun's" },
+    { TEXT("x"), LARGE("4104", "4104", "1", "1"), "launcher", ROOTS "=316", "one GPU a node" },
+    { TEXT("x"), LARGE("513", "513", "1", "8"), "", ROOTS "=316", "a process that may start a rank for each GPU" },
+};
+
+UNIT_ROWS(roots, "NCCL's roots", many)
+{
+    be_planned(row, (struct rc_context){ .here = &not_installed, .slurm_certain = true });
+}
+
 static const struct row missing[] = {
     { TEXT("x"), STEP, "lookup=numeric", "!LD_PRELOAD RC505", "the library" },
     { TEXT("x"), STEP, "watch", "!PYTHONPATH RC505", "the watch's folder" },
