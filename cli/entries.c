@@ -2,10 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "cli.h"
 #include "console/json.h"
+#include "errorlog.h"
 #include "inspect.h"
 
 const struct cli_catalogue_entry cli_catalogue[CLI_CATALOGUE_SIZE] = {
@@ -31,8 +33,8 @@ static bool is_id(struct rc_str typed, const char *id)
     return typed.n == strlen(id) && strncasecmp(typed.p, id, typed.n) == 0;
 }
 
-/* RC602, rc602 or 602, D403 or d403. A mark after it, as in "RC602:" of a log, is no part of it. Returns NULL after one
- * line on standard error. */
+/* RC602, rc602 or 602, D403 or d403. A mark after it, as in "RC602:" of a log, is no part of it. Return NULL for any
+ * other word. */
 static const struct cli_catalogue_entry *find_entry(const char *word)
 {
     struct rc_str typed = rc_str(word);
@@ -43,8 +45,12 @@ static const struct cli_catalogue_entry *find_entry(const char *word)
         if (is_id(typed, cli_catalogue[i].id) ||
             (i < RC_MESSAGE_COUNT && is_id(typed, cli_catalogue[i].id + strlen("RC"))))
             return &cli_catalogue[i];
-    console_fail("explain: there is no message '%.64s'; ids are as RC602: see rollcall explain --list", word);
     return NULL;
+}
+
+static bool is_log(const char *word)
+{
+    return strcmp(word, "-") == 0 || (!find_entry(word) && access(word, F_OK) == 0);
 }
 
 static void write_entry(struct json *json, const struct cli_catalogue_entry *entry)
@@ -66,23 +72,35 @@ static void print_entry(FILE *out, const struct cli_catalogue_entry *entry)
 }
 
 struct question {
-    char **ids;
-    size_t count; /* 0: all, as a list */
+    char **words; /* ids, or names of files */
+    size_t count; /* 0: all ids, as a list */
     unsigned json;
 };
+
+static int print_logs(FILE *out, void *more)
+{
+    const struct question *question = more;
+    struct json json = { .out = NULL };
+    int status;
+
+    if (question->json) {
+        json = json_begin(out);
+        json_open_array(&json, "found");
+    }
+    status = errorlog_explain(out, question->words, question->count, question->json ? &json : NULL);
+    if (question->json && status == STATUS_RESOLVED)
+        json_end(&json);
+    return status;
+}
 
 static int print_entries(FILE *out, void *more)
 {
     const struct question *question = more;
-    char *const *ids = question->ids;
+    char *const *ids = question->words;
     size_t count = question->count;
     bool is_json = question->json;
     struct json json = { .out = NULL };
 
-    for (size_t i = 0; i < count; i++)
-        if (!find_entry(ids[i]))
-            return STATUS_USAGE;
-    paint_choose();
     if (is_json) {
         json = json_begin(out);
         json_open_array(&json, "messages");
@@ -104,45 +122,73 @@ static int print_entries(FILE *out, void *more)
     return STATUS_RESOLVED;
 }
 
+/* Whether all words are files, or all are ids. */
+static bool check_words(const struct question *question, bool is_of_logs)
+{
+    for (size_t i = 0; i < question->count; i++) {
+        const char *word = question->words[i];
+
+        if (is_of_logs ? is_log(word) : find_entry(word) != NULL)
+            continue;
+        if (is_of_logs || is_log(word))
+            console_fail("explain: give ids or files, not both: '%.64s' is %s file", word, is_of_logs ? "no" : "a");
+        else
+            console_fail("explain: there is no message '%.64s', and no such file; ids are as RC602: see rollcall "
+                         "explain --list",
+                         word);
+        return false;
+    }
+    return true;
+}
+
 /* Options and ids may come in any order. */
 static int run_explain(char **argv)
 {
-    struct question question = { .ids = argv + 1 }; /* over words that were read */
+    struct question question = { .words = argv + 1 }; /* over words that were read */
     struct cli_scope scope = { .rank = NULL };
     unsigned list = 0;
     const struct console_option options[] = { { "--json", .count = &question.json },
                                               { "--list", .count = &list },
                                               { NULL } };
     int at = console_options("explain", argv, 1, options);
+    bool is_of_logs;
 
     while (at && argv[at]) {
-        question.ids[question.count++] = argv[at];
+        question.words[question.count++] = argv[at];
         at = console_options("explain", argv, at + 1, options);
     }
     if (!at)
         return STATUS_USAGE;
     if (list && question.count > 0)
-        return console_fail("explain: '%.64s' does not go together with --list", question.ids[0]);
+        return console_fail("explain: '%.64s' does not go together with --list", question.words[0]);
     if (!list && question.count == 0)
-        return console_fail("explain: which message? use an id such as RC602, or --list; why values are what they are: "
-                            "rollcall show --why");
+        return console_fail(
+            "explain: which message? use an id such as RC602, the file that a job has written, or --list; "
+            "why values are what they are: rollcall show --why");
+    is_of_logs = question.count && is_log(question.words[0]);
+    if (!check_words(&question, is_of_logs))
+        return STATUS_USAGE;
+    paint_choose();
     scope.plain = question.json;
-    return cli_report_own(&scope, print_entries, &question);
+    return cli_report_own(&scope, is_of_logs ? print_logs : print_entries, &question);
 }
 
 const struct subcommand cli_explain = {
     .name = "explain",
     .summary = "what a message means, and what to do",
     .help = "usage: rollcall explain [--json] ID...\n"
+            "       rollcall explain [--json] FILE...\n"
             "       rollcall explain [--json] --list\n"
             "\n"
             "With ID, such as RC602: the cause of a message, and what to do;\n"
             "with D403 the same of what rollcall doctor has found.\n"
+            "With FILE, such as slurm-42.out: the same of each message in it, and of\n"
+            "what torch, NCCL, Lightning and Slurm print; - is standard input.\n"
             "\n"
             "      --list        all ids, one line each\n"
             "      --json        one JSON object instead of text\n"
             "  -h, --help        this help\n"
             "\n"
-            "Exit status: 0 printed, 2 wrong usage or no such id.\n",
+            "Exit status: 0 printed, 2 wrong usage, no such id or no such file.\n",
     .run = run_explain,
 };

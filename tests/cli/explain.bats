@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# rollcall explain ID: the catalogue of messages.
+# rollcall explain ID: the catalogue of messages. explain FILE is in errorlog.bats.
 
 load helper
 
@@ -47,7 +47,7 @@ setup_file()
 @test "an id that is not there: one line" {
     fails_with 2 "no message '99999'" "$rollcall" explain RC602 99999
     for wrong in RC615 rc1 D1 d199 D RC RC602x RC-602 +602 602.1 :602 : '' 6020000000000; do
-        fails_with 2 "there is no message '$wrong'; ids are as RC602: see rollcall explain --list" "$rollcall" explain "$wrong"
+        fails_with 2 "there is no message '$wrong', and no such file; ids are as RC602: see rollcall explain --list" "$rollcall" explain "$wrong"
     done
 }
 
