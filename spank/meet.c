@@ -266,6 +266,11 @@ void rc_spank_meet_finish(void)
         rc_once_done(&shared->met);
 }
 
+struct rc_str rc_spank_meet_leads(void)
+{
+    return shared && shared->outcome.leads[0] ? rc_str(shared->outcome.leads) : RC_ABSENT;
+}
+
 bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks,
                    int *held)
 {

@@ -159,6 +159,9 @@ bool rc_spank_meet(spank_t spank, struct rc_context *context, struct rc_result *
  * that nothing starts (RC612), wait for that. */
 void rc_spank_meet_finish(void);
 
+/* All addresses that MASTER_ADDR led to here when the nodes met; absent if it was not looked up then. */
+struct rc_str rc_spank_meet_leads(void);
+
 /* Call it instead of rc_spank_meet where a task cannot be resolved, so that the node's
  * other tasks do not wait for it. */
 void rc_spank_meet_not(spank_t spank, const struct rc_result *result);

@@ -277,9 +277,10 @@ static void say_lookup(const struct rc_result *found, const struct rc_lookup *lo
 static const struct rc_lookup *look_up(const struct rc_result *found, char *answer)
 {
     static struct rc_lookup lookup;
-    const struct rc_lookup_question question = rc_lookup_question_of(found, "nothing was set");
+    struct rc_lookup_question question = rc_lookup_question_of(found, "nothing was set");
 
-    if (!*answer) {
+    question.leads = rc_spank_meet_leads();
+    if (!*answer && !rc_lookup_find_known(&question, answer)) {
         rc_spank_outside_enter();
         rc_lookup_ask(rc_spank_program(RC_EXCHANGE), &question, RC_LOOKUP_MS, answer);
         rc_spank_outside_leave();

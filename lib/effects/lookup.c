@@ -147,20 +147,26 @@ static struct rc_str write_leads(struct search *s, int error)
     return rc_str(text);
 }
 
-/* Of a MASTER_ADDR that stays as it is: a name, or an address to be reached. */
-static void find_name(struct search *s)
+/* Of the addresses of a MASTER_ADDR that stays as it is. One that is an address only has to be reached. */
+static void check_name(struct search *s)
 {
     struct rc_netaddr address;
+
+    if (rc_netaddr_read(s->asked->addr, &address))
+        return;
+    s->found->elsewhere = are_all(&s->at, rc_netaddr_is_elsewhere);
+    check_addresses(s, &s->at);
+    if (s->asked->wish.p)
+        s->found->interface = interface_towards(s, &s->at.list[0]);
+}
+
+static void find_name(struct search *s)
+{
     int error = ask_resolver(s, rc_copy(s->arena, s->asked->addr));
 
     s->found->leads = write_leads(s, error);
-    if (rc_netaddr_read(s->asked->addr, &address))
-        return;
     if (error == 0) {
-        s->found->elsewhere = are_all(&s->at, rc_netaddr_is_elsewhere);
-        check_addresses(s, &s->at);
-        if (s->asked->wish.p)
-            s->found->interface = interface_towards(s, &s->at.list[0]);
+        check_name(s);
     } else if (s->asked->nodes == 1) {
         s->found->addr = RC_STR("127.0.0.1");
     } else {
@@ -316,29 +322,71 @@ static void find_way(struct search *s)
     }
 }
 
+static void begin(struct search *s)
+{
+    *s->found = (struct rc_lookup){ .state = RC_LOOKUP_FOUND };
+    s->wrong.arena = s->arena;
+    rc_node_name(s->node);
+}
+
+static void end(struct search *s)
+{
+    struct rc_lookup *lookup = s->found;
+
+    if (!s->wrong.has_error) {
+        find_way(s);
+        return;
+    }
+    lookup->state = RC_LOOKUP_WRONG;
+    lookup->id = s->wrong.count ? s->wrong.list[0].id : RC410;
+    lookup->text = s->wrong.count ? rc_str(s->wrong.list[0].text)
+                                  : RC_STR("the address of rank 0's node was not found, and the names are too long "
+                                           "to say more");
+}
+
 void rc_lookup_find(const struct rc_lookup_question *asked, struct rc_lookup *lookup, struct rc_arena *arena)
 {
-    struct search s = { .asked = asked, .found = lookup, .arena = arena, .wrong = { .arena = arena } };
+    struct search s = { .asked = asked, .found = lookup, .arena = arena };
     int64_t start = rc_milliseconds();
     int64_t taken;
 
-    *lookup = (struct rc_lookup){ .state = RC_LOOKUP_FOUND };
-    rc_node_name(s.node);
+    begin(&s);
     if (rc_lookup_needs_address(asked))
         find_in_network(&s);
     else
         find_name(&s);
-    if (s.wrong.has_error) {
-        lookup->state = RC_LOOKUP_WRONG;
-        lookup->id = s.wrong.count ? s.wrong.list[0].id : RC410;
-        lookup->text = s.wrong.count ? rc_str(s.wrong.list[0].text)
-                                     : RC_STR("the address of rank 0's node was not found, and the names are too long "
-                                              "to say more");
-    }
     taken = rc_milliseconds() - start;
     lookup->seconds = taken < SLOW_MS ? 0 : (uint32_t)(taken / 1000);
-    if (lookup->state == RC_LOOKUP_FOUND)
-        find_way(&s);
+    end(&s);
+}
+
+/* "192.0.2.7,fd00::7". Return false for anything else. */
+static bool read_addresses(struct rc_str list, struct rc_addresses *addresses)
+{
+    struct rc_netaddr address;
+
+    while (list.p) {
+        if (!rc_netaddr_read(rc_str_split(list, ',', &list), &address))
+            return false;
+        rc_addresses_add(addresses, &address);
+    }
+    return addresses->count > 0;
+}
+
+bool rc_lookup_find_known(const struct rc_lookup_question *asked, char answer[RC_LOOKUP_SIZE])
+{
+    char text[RC_LOOKUP_SIZE];
+    struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    struct rc_arena written = { .base = answer, .size = RC_LOOKUP_SIZE };
+    struct rc_lookup lookup;
+    struct search s = { .asked = asked, .found = &lookup, .arena = &arena };
+
+    if (rc_lookup_needs_address(asked) || (!read_addresses(asked->addr, &s.at) && !read_addresses(asked->leads, &s.at)))
+        return false;
+    begin(&s);
+    check_name(&s);
+    end(&s);
+    return rc_pairs_write(&rc_lookup_form, &lookup, &written) != NULL;
 }
 
 const char *rc_lookup_interfaces(const struct rc_result *result, struct rc_arena *arena)

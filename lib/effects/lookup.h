@@ -31,6 +31,7 @@ struct rc_lookup_question {
     enum rc_address_kind kind;
     enum rc_given given;
     struct rc_str own;     /* addresses of RANK 0's node; absent: it has not told them */
+    struct rc_str leads;   /* what an earlier look-up found, as in rc_lookup; absent: there was none */
     struct rc_str node;    /* this node's name for Slurm; absent elsewhere */
     struct rc_str outcome; /* for the line of an error, what comes of it: "nothing is set" */
     bool certain;          /* the launcher is certain of the address */
@@ -68,6 +69,10 @@ struct rc_lookup_question rc_lookup_question_of(const struct rc_result *result, 
 /* Looks it up. What it finds is text of the arena, RC_LOOKUP_SIZE bytes, or of the question. If no name server answers
  * (EAI_AGAIN), it queries again for some seconds, unless asked->once. */
 void rc_lookup_find(const struct rc_lookup_question *asked, struct rc_lookup *lookup, struct rc_arena *arena);
+
+/* The same for what needs no resolver: an address, and a name whose addresses are in asked->leads. It takes as long as
+ * rc_port_reach. Return false if a resolver is needed. */
+bool rc_lookup_find_known(const struct rc_lookup_question *asked, char answer[RC_LOOKUP_SIZE]);
 
 /* For slurmstepd's forked child, which may not load what a resolver needs: has the rollcall-exchange at `path` look it
  * up, with this argument. The answer is a text, so that processes can share it. */

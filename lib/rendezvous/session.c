@@ -142,7 +142,7 @@ void rc_outcome_take(struct rc_str bytes, struct rc_outcome *outcome)
     memcpy(&taken, bytes.p, sizeof(taken));
     taken.first[sizeof(taken.first) - 1] = taken.unordered[sizeof(taken.unordered) - 1] = '\0';
     taken.own[sizeof(taken.own) - 1] = taken.why[sizeof(taken.why) - 1] = '\0';
-    taken.addr[sizeof(taken.addr) - 1] = '\0';
+    taken.addr[sizeof(taken.addr) - 1] = taken.leads[sizeof(taken.leads) - 1] = '\0';
     *outcome = taken;
 }
 
@@ -224,8 +224,15 @@ static void add_via(const struct rc_session *session, struct rc_arena *entry)
     }
 }
 
+/* For what this node looks up once the nodes have met. Each further address would have had room. */
+static void keep_leads(struct rc_str leads, struct rc_outcome *outcome)
+{
+    if (leads.n + RC_NETADDR_TEXT <= RC_LEADS_MAX)
+        copy_text(leads, outcome->leads, sizeof(outcome->leads));
+}
+
 /* Add what MASTER_ADDR leads to here, so that all nodes can take another address if it leads one of them astray. */
-static void add_leads(const struct rc_session *session, struct rc_arena *entry)
+static void add_leads(const struct rc_session *session, struct rc_outcome *outcome, struct rc_arena *entry)
 {
     const struct rc_result *result = session->result;
     const struct rc_lookup_question question = {
@@ -245,6 +252,7 @@ static void add_leads(const struct rc_session *session, struct rc_arena *entry)
     /* a program that had to be ended has waited for name servers */
     if (!rc_lookup_read(rc_str(answer), &lookup) || lookup.unstarted)
         return;
+    keep_leads(lookup.leads, outcome);
     if (!lookup.leads.n)
         lookup.leads = RC_STR(RC_LEADS_UNANSWERED);
     add_lines(entry, rc_str(rc_format(&arena, "leads=%pS", &lookup.leads)));
@@ -333,7 +341,7 @@ void rc_session_meet(const struct rc_session *session, struct rc_answer *answer,
     }
     rc_join(&entry);
     let_signals_end(&before);
-    add_leads(session, &entry);
+    add_leads(session, outcome, &entry);
     add_inventory(session, &entry);
     if (find_server(session, &endpoint, where, outcome) < 0) {
         restore_signals(&before);

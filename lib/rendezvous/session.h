@@ -8,6 +8,7 @@
 #include "rendezvous/wire.h"
 #include "resolve/options.h"
 #include "roll/roll.h"
+#include "system/net.h"
 
 /* One task of each node calls the server for all tasks of the node: spank/meet.c, cli/meet.c. */
 
@@ -43,12 +44,13 @@ struct rc_outcome {
     uint16_t port; /* of RC_MET; 0: none that all know of */
     bool ordered;  /* the nodes have another order than the launcher's: the next three say so */
     uint32_t place;
-    uint32_t before;            /* tasks on the nodes before this one */
-    char first[256];            /* the first node */
-    char unordered[256];        /* why an order that was asked for is not told */
-    char own[256];              /* addresses of RANK 0's node */
-    char addr[RC_NETADDR_TEXT]; /* one of them, for MASTER_ADDR on all nodes; empty: each keeps the one that it has */
-    char why[256];              /* of RC_MISSED and RC_LOST */
+    uint32_t before;              /* tasks on the nodes before this one */
+    char first[256];              /* the first node */
+    char unordered[256];          /* why an order that was asked for is not told */
+    char own[256];                /* addresses of RANK 0's node */
+    char addr[RC_NETADDR_TEXT];   /* one of them, for MASTER_ADDR on all nodes; empty: each keeps the one that it has */
+    char leads[RC_LEADS_MAX + 1]; /* all addresses that MASTER_ADDR led to here; empty: not looked up, or not known */
+    char why[256];                /* of RC_MISSED and RC_LOST */
 };
 
 void rc_outcome_miss(struct rc_outcome *outcome, const char *why);

@@ -42,6 +42,15 @@ except OSError as error:
     nothing_remains
 }
 
+@test "a node of a step starts each helper once: monitor, look-up, inventory" {
+    local node
+    helper_is rollcall-exchange n1 n2 <<< "echo \$1 >> $shared/started.\$(hostname); exec \$real \"\$@\""
+    meets 4 30 --ddp=exchange=srun -N2 -n4
+    for node in n1 n2; do
+        sort "$shared/started.$node" | diff - <(printf '%s\n' inventory lookup monitor) || explain "not these of $node"
+    done
+}
+
 # bats test_tags=series
 @test "without PMIx, with uneven nodes and ranks in another order" {
     meets 7 60 --ddp --mpi=none -N3 -n7
