@@ -141,7 +141,8 @@ static bool send_reply(struct rc_connections *connections, struct rc_connection 
         struct iovec part[] = { { connection->head + of_head, head - of_head },
                                 { connection->reply->bytes + of_body, connection->size - of_body } };
         const struct msghdr message = { .msg_iov = part, .msg_iovlen = 2 };
-        ssize_t n = sendmsg(connection->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        /* MSG_MORE: closing sends the end in the last packet of the reply */
+        ssize_t n = sendmsg(connection->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -254,16 +255,15 @@ static bool make_room(struct rc_connections *connections, int listener)
 
 static void accept_connections(struct rc_connections *connections, int listener)
 {
+    bool is_local = rc_local_is_local(listener);
+
     for (int i = 0; i < WELCOMES; i++) {
         int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-        if (fd >= 0) {
-            bool is_local = rc_local_is_local(fd);
-
-            if (!is_local || rc_local_is_own_users(fd))
-                add_connection(connections, fd, is_local);
-            else
-                close(fd);
+        if (fd >= 0 && is_local && !rc_local_is_own_users(fd)) {
+            close(fd);
+        } else if (fd >= 0) {
+            add_connection(connections, fd, is_local);
         } else if (errno == EMFILE || errno == ENFILE) {
             if (!make_room(connections, listener))
                 return;
