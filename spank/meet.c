@@ -66,7 +66,7 @@ static void say_some(const struct rc_result *result, const char *text)
  * (RC621). */
 static void report_plugin(const struct rc_result *result)
 {
-    static char text[RC_SESSION_TEXT];
+    char text[LINE_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_str node = rc_env_get(&result->env, "SLURMD_NODENAME");
     struct rc_endpoint endpoint;

@@ -41,21 +41,13 @@ extern slurm_step_layout_t *slurm_job_step_layout_get(slurm_step_id_t *step_id) 
 extern void slurm_job_step_layout_free(slurm_step_layout_t *layout) __attribute__((weak));
 extern slurm_conf_t slurm_conf __attribute__((weak));
 
-/* The next word of srun's command line, which is read once. NULL: the first one, or none. */
-static const char *next_word(const char *word)
-{
-    static char words[COMMAND_SIZE];
-    static size_t n;
-
-    if (n == 0)
-        n = rc_file_read("/proc/self/cmdline", words, COMMAND_SIZE - 1);
-    word = word ? word + strlen(word) + 1 : words;
-    return word < words + n ? word : NULL;
-}
-
 bool rc_spank_is_on_command_line(bool (*is_wanted)(const char *word), int most)
 {
-    for (const char *word = next_word(NULL); word && most > 0; word = next_word(word), most--)
+    char words[COMMAND_SIZE];
+    size_t n = rc_file_read("/proc/self/cmdline", words, sizeof(words) - 1);
+
+    words[n] = '\0';
+    for (const char *word = words; word < words + n && most > 0; word += strlen(word) + 1, most--)
         if (is_wanted(word))
             return true;
     return false;
