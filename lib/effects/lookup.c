@@ -106,7 +106,7 @@ static void check_addresses(struct search *s, const struct rc_addresses *address
                    "rank 0's node %s resolves MASTER_ADDR %pS (%pS) to %pS, which it does not have; %pS; correct its "
                    "/etc/hosts or DNS, or choose another address with addr=",
                    s->node, &asked->addr, &asked->source, &first, &asked->outcome);
-    } else if (is_machine && are_all(addresses, is_own)) {
+    } else if (is_machine && !s->found->elsewhere && are_all(addresses, is_own)) {
         rc_say(&s->wrong, RC416,
                "%s resolves MASTER_ADDR %pS (%pS) to itself, %pS; %pS; take that name out of %pS's line in its "
                "/etc/hosts, or choose another address with addr=",
