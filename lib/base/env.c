@@ -14,40 +14,29 @@ static struct rc_str name_of(const char *entry)
     }
 }
 
-/* Two characters and the length tell launchers' variables apart as well as a hash of the whole name, which takes
- * several times as long. */
-static unsigned bucket_of(struct rc_str name)
-{
-    const unsigned char *c = (const unsigned char *)name.p;
-
-    return name.n ? ((unsigned)name.n * 64 ^ c[name.n / 2] * 8u ^ c[name.n - 1]) % RC_ENV_BUCKETS : 0;
-}
-
 void rc_env_index(struct rc_env *env, const char *const *block)
 {
     unsigned count = 0;
 
-    while (block && block[count])
-        count++;
+    for (unsigned i = 0; i < RC_ENV_BUCKETS; i++)
+        env->bucket[i] = 0;
+    for (; block && block[count]; count++) {
+        if (count < RC_ENV_INDEXED) {
+            uint16_t *bucket = &env->bucket[rc_env_bucket(name_of(block[count]))];
+
+            env->before[count + 1] = *bucket;
+            *bucket = (uint16_t)(count + 1);
+        }
+    }
     env->block = block;
     env->count = count;
     env->indexed = count <= RC_ENV_INDEXED;
-    if (!env->indexed)
-        return;
-    for (unsigned i = 0; i < RC_ENV_BUCKETS; i++)
-        env->bucket[i] = 0;
-    for (unsigned place = 1; place <= count; place++) {
-        uint16_t *bucket = &env->bucket[bucket_of(name_of(block[place - 1]))];
-
-        env->before[place] = *bucket;
-        *bucket = (uint16_t)place;
-    }
 }
 
 /* The last place that can have this name. */
 static unsigned last_place(const struct rc_env *env, struct rc_str name)
 {
-    return env->indexed ? env->bucket[bucket_of(name)] : env->count;
+    return env->indexed ? env->bucket[rc_env_bucket(name)] : env->count;
 }
 
 /* The next one before it, or 0. */

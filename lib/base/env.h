@@ -25,8 +25,23 @@ struct rc_env {
  * over. Of a name that comes twice the first counts, as in getenv. */
 void rc_env_index(struct rc_env *env, const char *const *block);
 
+/* Two characters and the length tell launchers' variables apart as well as a hash of the whole name, which takes
+ * several times as long. */
+static inline unsigned rc_env_bucket(struct rc_str name)
+{
+    const unsigned char *c = (const unsigned char *)name.p;
+
+    return name.n ? ((unsigned)name.n * 64 + c[name.n * 3 / 4] * 8u + c[name.n - 1]) % RC_ENV_BUCKETS : 0;
+}
+
 /* The value of a variable, or an absent slice. */
 struct rc_str rc_env_find(const struct rc_env *env, struct rc_str name);
+
+/* Whether the variable is there. If it is not, this is mostly one comparison: the compiler knows a literal's bucket. */
+static inline bool rc_env_has(const struct rc_env *env, struct rc_str name)
+{
+    return (!env->indexed || env->bucket[rc_env_bucket(name)]) && rc_env_find(env, name).p;
+}
 
 /* The value of the first variable, or of the second where the first is absent or empty. */
 struct rc_str rc_env_either(const struct rc_env *env, struct rc_str first, struct rc_str second);

@@ -54,8 +54,8 @@ uint32_t rc_launcher_marks(const struct rc_env *env)
 {
     uint32_t found = 0;
 
-#define ROLLCALL_MARKER(family, variable)      \
-    if (rc_env_find(env, RC_STR(#variable)).p) \
+#define ROLLCALL_MARKER(family, variable)   \
+    if (rc_env_has(env, RC_STR(#variable))) \
         found |= (uint32_t)1 << RC_LAUNCHER_INDEX_##family;
 #include "launcher/registry.def"
 #undef ROLLCALL_MARKER

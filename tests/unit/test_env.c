@@ -67,8 +67,10 @@ static const struct {
 
 static void expect(const struct rc_env *env, struct rc_str name, const char *value)
 {
-    struct rc_str found = rc_env_find(env, (struct rc_str){ unit_guard_string(name.p), name.n });
+    struct rc_str guarded = { unit_guard_string(name.p), name.n };
+    struct rc_str found = rc_env_find(env, guarded);
 
+    assert_int_equal(rc_env_has(env, guarded), value != NULL);
     if (!value) {
         assert_null(found.p);
         return;
