@@ -211,7 +211,10 @@ static void put_bytes(struct rc_arena *arena, const char *p, size_t n)
 
 static void put_char(struct rc_arena *arena, char c)
 {
-    put_bytes(arena, &c, 1);
+    if (arena->size - arena->used > 1)
+        arena->base[arena->used++] = c;
+    else
+        arena->full = true;
 }
 
 static void put_string(struct rc_arena *arena, const char *s)
@@ -289,17 +292,11 @@ const char *rc_format_list(struct rc_arena *arena, const char *format, va_list a
     if (arena->full)
         return "";
     va_copy(rest, args);
-    for (; *format; format++) {
-        size_t n = 0;
-
-        while (format[n] && format[n] != '%')
-            n++;
-        put_bytes(arena, format, n);
-        format += n;
-        if (!*format)
-            break;
-        format = put_argument(arena, format + 1, &rest);
-    }
+    for (; *format; format++)
+        if (*format == '%')
+            format = put_argument(arena, format + 1, &rest);
+        else
+            put_char(arena, *format);
     va_end(rest);
     if (arena->used == arena->size) /* an empty text has no room for its NUL */
         arena->full = true;
