@@ -84,7 +84,7 @@ enum rc_claim {
     RC_CLAIM_OUTSIDE,   /* the launcher's, but no task (batch script, extern step) */
     RC_CLAIM_HALF,      /* so ambiguous or incomplete that it is better left alone (said in messages) */
     RC_CLAIM_TASK,      /* a task: its launch and rank are in the facts */
-    RC_CLAIM_INNERMOST, /* a task, and no other launcher can be further inside */
+    RC_CLAIM_INNERMOST, /* a task, and no other launcher can be further inside; without a message */
     RC_CLAIM_BROKEN,    /* a task by its marker, but the values are contradictory (said in messages) */
 };
 

@@ -30,7 +30,9 @@ struct program {
     const char *cure;
 };
 
-static bool is_among(struct rc_str name, const char names[][NAME_SIZE], size_t count)
+/* Most programs are none of the table: inline, each of its names costs one comparison. */
+__attribute__((always_inline)) static inline bool is_among(struct rc_str name, const char names[][NAME_SIZE],
+                                                           size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (names[i][0] == name.p[0] && rc_str_is(name, names[i]))

@@ -337,12 +337,17 @@ enum rc_claim rc_nesting_recognise(const struct rc_context *context, struct rc_r
     ask_families(reader, marks, &result->facts, &candidates);
     chosen = is_alone(reader, &candidates, alone.index) ? &alone : choose_candidate(reader, &candidates);
     result->outer_count = 0;
-    rc_facts_init(&result->facts);
     if (!chosen) {
+        rc_facts_init(&result->facts);
         note_others(reader, &candidates, chosen, result);
         return RC_CLAIM_ABSENT;
     }
-    claim = rc_launcher_recognise(chosen->index, reader, &result->facts);
+    claim = chosen->claim;
+    /* an innermost one was asked last, so these are its facts */
+    if (claim != RC_CLAIM_INNERMOST) {
+        rc_facts_init(&result->facts);
+        claim = rc_launcher_recognise(chosen->index, reader, &result->facts);
+    }
     result->launcher = rc_launcher_at(chosen->index);
     result->launcher_index = chosen->index;
     if (!reader->stamp.text.n && (marks & (marks - 1)) && chosen != &alone)
