@@ -193,15 +193,15 @@ static bool is_by_variables_only(uint32_t debug)
 }
 
 /* New entries count beside those that were there; if some are others now, all are looked at again. */
-static void settle(const struct shim_look *before)
+static void settle(struct shim_look *look)
 {
-    struct shim_look look = shim_look(table.added ? table.added : environ);
-
-    look.sum += table.added ? before->sum : 0;
-    shim_settle(&look);
+    if (!table.added)
+        look->sum = 0;
+    shim_look_at(look, table.added ? table.added : environ);
+    shim_settle(look);
 }
 
-static void apply_result(const struct shim_look *look, uint32_t debug)
+static void apply_result(struct shim_look *look, uint32_t debug)
 {
     static const char no_sum[SHIM_SUM + 1] = "----------------";
     bool settles;
@@ -236,7 +236,7 @@ static void apply_result(const struct shim_look *look, uint32_t debug)
         shim_report_warnings(&result.messages);
 }
 
-static void handle_task(const struct shim_look *look, const char *const *argv)
+static void handle_task(struct shim_look *look, const char *const *argv)
 {
     struct rc_context context = { .env = (const char *const *)environ, .indexed = true, .argv = argv };
     struct rc_options variable = { .given = false };
@@ -275,8 +275,10 @@ static void handle_task(const struct shim_look *look, const char *const *argv)
 
 __attribute__((constructor)) static void start(int argc, char **argv, char **envp)
 {
-    struct shim_look look = shim_look(environ);
+    struct shim_look look;
 
+    shim_look_open(&look);
+    shim_look_at(&look, environ);
     if (look.is_marked && !shim_is_settled(&look))
         handle_task(&look, shim_command_line(argc, argv, envp));
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "shim.h"
 
-/* The first characters of names, in a hash table. */
-enum { BEGIN = 4, SLOTS = 64, WORD = sizeof(uint64_t), PAGE = 4096 };
-
-struct begins {
-    uint32_t slot[SLOTS];
-};
+enum { BEGIN = 4, WORD = sizeof(uint64_t), PAGE = 4096 };
 
 static const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
 
@@ -19,31 +14,14 @@ static uint32_t begin_of(const char *name)
 }
 
 /* The slot that has the beginning of this name, or the empty one for it. */
-static uint32_t *find_slot(struct begins *begins, const char *name)
+static uint32_t *find_slot(struct shim_look *look, const char *name)
 {
     uint32_t begin = begin_of(name);
-    uint32_t place = begin * (uint32_t)factor / (UINT32_MAX / SLOTS + 1);
+    uint32_t place = begin * (uint32_t)factor / (UINT32_MAX / SHIM_BEGINS + 1);
 
-    while (begins->slot[place] && begins->slot[place] != begin)
-        place = (place + 1) % SLOTS;
-    return &begins->slot[place];
-}
-
-/* The markers, a number that a worker's script may change, and what the user tells rollcall. */
-static void add_begins(struct begins *begins)
-{
-    static const char names[][24] = {
-#define ROLLCALL_LAUNCHER(name)
-#define ROLLCALL_MARKER(name, variable) #variable,
-#include "launcher/registry.def"
-#undef ROLLCALL_MARKER
-#undef ROLLCALL_LAUNCHER
-        "LOCAL_RANK",
-        "ROLLCALL",
-    };
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        *find_slot(begins, names[i]) = begin_of(names[i]);
+    while (look->begin[place] && look->begin[place] != begin)
+        place = (place + 1) % SHIM_BEGINS;
+    return &look->begin[place];
 }
 
 /* The kernel lays the entries one after the other. All that is between two addresses less than a page apart is in the
@@ -77,24 +55,37 @@ static uint64_t hash_of(const char *text, size_t n)
     return (hash ^ hash >> 32) * factor;
 }
 
-struct shim_look shim_look(char **env)
+void shim_look_open(struct shim_look *look)
 {
-    struct begins begins = { .slot = { 0 } };
-    struct shim_look look = { .sum = 0 };
+    /* the markers, a number that a worker's script may change, and what the user tells rollcall */
+    static const char names[][24] = {
+#define ROLLCALL_LAUNCHER(name)
+#define ROLLCALL_MARKER(name, variable) #variable,
+#include "launcher/registry.def"
+#undef ROLLCALL_MARKER
+#undef ROLLCALL_LAUNCHER
+        "LOCAL_RANK",
+        "ROLLCALL",
+    };
 
-    add_begins(&begins);
+    *look = (struct shim_look){ .sum = 0 };
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        *find_slot(look, names[i]) = begin_of(names[i]);
+}
+
+void shim_look_at(struct shim_look *look, char **env)
+{
     for (; env && *env; env++) {
         struct rc_str entry = { *env, length_of(env) };
 
-        if (entry.n < BEGIN || !*find_slot(&begins, entry.p))
+        if (entry.n < BEGIN || !*find_slot(look, entry.p))
             continue;
-        look.is_marked = true;
+        look->is_marked = true;
         if (*entry.p == 'R' && rc_str_starts(entry, RC_SETTLED "="))
-            look.settled = *env + sizeof(RC_SETTLED);
+            look->settled = *env + sizeof(RC_SETTLED);
         else
-            look.sum += hash_of(entry.p, entry.n);
+            look->sum += hash_of(entry.p, entry.n);
     }
-    return look;
 }
 
 static char letter_of(const struct shim_look *look, unsigned place)

@@ -26,15 +26,19 @@ bool shim_is_privileged(const char *const *argv, unsigned variables);
  * RC_SETTLED has the sum of their hashes. A launcher that starts another launch, further inside, changes them, and so
  * does a script that sets another rank. */
 
-enum { SHIM_SUM = 16 }; /* characters of RC_SETTLED */
+enum { SHIM_SUM = 16, SHIM_BEGINS = 64 }; /* characters of RC_SETTLED; slots for the first characters of names */
 
 struct shim_look {
-    bool is_marked; /* a variable may be a launcher's, or rollcall's */
-    char *settled;  /* the value of RC_SETTLED in the environment; NULL where it is not set */
+    uint32_t begin[SHIM_BEGINS]; /* a hash table of what names begin with that are looked for */
+    bool is_marked;              /* a variable may be a launcher's, or rollcall's */
+    char *settled;               /* the value of RC_SETTLED in the environment; NULL where it is not set */
     uint64_t sum;
 };
 
-struct shim_look shim_look(char **env);
+void shim_look_open(struct shim_look *look);
+
+/* Add the entries up to the NULL. */
+void shim_look_at(struct shim_look *look, char **env);
 
 /* Return whether RC_SETTLED has this very sum. */
 bool shim_is_settled(const struct shim_look *look);
