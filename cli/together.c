@@ -174,9 +174,9 @@ int cli_gather_node(const char *name, const struct rc_gather_request *own, rc_se
 
     if (listener[0] < 0)
         return listener[0];
-    server = rc_server_create(listener, RC_LOCAL_TOKEN);
-    if (!server)
-        return -ENOMEM;
+    rc = rc_server_create(listener, RC_LOCAL_TOKEN, &server);
+    if (rc < 0)
+        return rc;
     rc_server_gather(server, own);
     rc = rc_server_find(server, RC_GATHER_ROLL) ? rc_server_run(server, -1, &brief, decide, more) : -ENOMEM;
     rc_server_destroy(server);

@@ -217,9 +217,10 @@ void rc_gather_attend(struct rc_gather *gather, uint32_t member, int64_t now)
 }
 
 /* False without memory. */
-static bool keep(struct rc_gather *gather, uint32_t member, struct rc_str value)
+static bool keep(struct rc_gather *gather, const struct rc_gather_request *request, int64_t now)
 {
     struct rc_arrival *list = gather->list;
+    struct rc_str value = request->value;
     char *copy;
 
     if (gather->count == gather->list_room) {
@@ -233,8 +234,20 @@ static bool keep(struct rc_gather *gather, uint32_t member, struct rc_str value)
         return false;
     memcpy(copy, value.p, value.n);
     copy[value.n] = '\0';
-    list[gather->count++] = (struct rc_arrival){ member, { copy, value.n } };
+    list[gather->count++] = (struct rc_arrival){
+        request->member, request->each, now + request->most, { copy, value.n }
+    };
     return true;
+}
+
+static void count_in(struct rc_gather *gather, const struct rc_arrival *arrival)
+{
+    if (arrival->member < gather->first)
+        gather->first = arrival->member;
+    if (arrival->end >= gather->end)
+        return;
+    gather->each = arrival->each;
+    gather->end = arrival->end;
 }
 
 void rc_gather_arrive(struct rc_gathers *gathers, struct rc_gather *gather, const struct rc_gather_request *request,
@@ -243,21 +256,16 @@ void rc_gather_arrive(struct rc_gathers *gathers, struct rc_gather *gather, cons
     rc_gather_attend(gather, request->of > 1 ? request->member : 0, now);
     if (gather->over || rc_gather_is_whole(gather))
         return;
-    if (gathers->size + request->value.n > RC_GATHER_SIZE_MAX || !keep(gather, request->member, request->value)) {
+    if (gathers->size + request->value.n > RC_GATHER_SIZE_MAX || !keep(gather, request, now)) {
         gather->is_full = true;
         return;
     }
     gathers->size += request->value.n;
     if (request->of < gather->of)
         gather->of = request->of;
-    if (request->member < gather->first)
-        gather->first = request->member;
     gather->to_first = request->to_first;
     gather->last = now;
-    if (!request->most || now + request->most >= gather->end)
-        return;
-    gather->each = request->each;
-    gather->end = now + request->most;
+    count_in(gather, &gather->list[gather->count - 1]);
 }
 
 void rc_gather_depart(struct rc_gathers *gathers, struct rc_gather *gather, uint32_t member)
@@ -273,8 +281,9 @@ void rc_gather_depart(struct rc_gathers *gathers, struct rc_gather *gather, uint
     gather->count--;
     memmove(&gather->list[i], &gather->list[i + 1], (gather->count - i) * sizeof(*gather->list));
     gather->first = RC_UNKNOWN;
+    gather->end = INT64_MAX;
     for (i = 0; i < gather->count; i++)
-        gather->first = gather->list[i].member < gather->first ? gather->list[i].member : gather->first;
+        count_in(gather, &gather->list[i]);
     for (i = 0; i < gather->count && gather->list[i].member != member; i++)
         continue;
     if (i < gather->count || !rc_gather_has(gather, member))
@@ -311,8 +320,9 @@ void rc_gathers_postpone(struct rc_gathers *gathers, int64_t milliseconds)
         struct rc_gather *gather = rc_gather_of(link);
 
         gather->last += milliseconds;
-        if (gather->end != INT64_MAX)
-            gather->end += milliseconds;
+        gather->end += gather->end == INT64_MAX ? 0 : milliseconds;
+        for (uint32_t i = 0; i < gather->count; i++)
+            gather->list[i].end += milliseconds;
     }
 }
 

@@ -15,7 +15,7 @@
  * TO `first`: only the member with the lowest number gets the values, the others the first line; for one that comes
  * late COUNT is 0. A barrier has empty values. A broadcast is a gather of one member, and the others wait with `-` for
  * MEMBER, as long as they like. Two processes that have the same number count as two: each member finds it twice in the
- * reply. A member that hangs up while it waits has not come. One whose MOST is 0 does not wait; its reply is empty.
+ * reply. A member that hangs up while it waits has not come.
  * The gather `roll` is the roll call: its reply is what rc_server_decide has made of the values.
  *
  *   attend NAME MEMBER OF\n
@@ -93,6 +93,8 @@ bool rc_gathered_next(struct rc_str *list, uint32_t *member, struct rc_str *valu
 
 struct rc_arrival {
     uint32_t member;
+    uint32_t each;
+    int64_t end; /* of its own time */
     struct rc_str value;
 };
 

@@ -42,19 +42,21 @@ static void forget_member(void *more, struct rc_connection *connection)
         rc_gather_depart(&server->gathers, connection->gather, connection->member);
 }
 
-struct rc_server *rc_server_create(const int listener[RC_LISTENERS_MAX], const char *token)
+int rc_server_create(const int listener[RC_LISTENERS_MAX], const char *token, struct rc_server **created)
 {
     struct rc_server *server = calloc(1, sizeof(*server));
+    int rc;
 
     if (!server)
-        return NULL;
+        return -ENOMEM;
     memcpy(server->token, token, RC_WIRE_TOKEN);
     server->srun = server->owner.fd = -1;
-    if (rc_connections_open(&server->connections, listener, server->token, handle_message, forget_member, server) < 0) {
+    rc = rc_connections_open(&server->connections, listener, server->token, handle_message, forget_member, server);
+    if (rc == 0)
+        *created = server;
+    else
         free(server);
-        return NULL;
-    }
-    return server;
+    return rc;
 }
 
 void rc_server_destroy(struct rc_server *server)
@@ -131,8 +133,6 @@ static bool take_member(struct rc_server *server, const struct rc_gather_request
     if (connection->member != RC_UNKNOWN)
         rc_gather_arrive(&server->gathers, gather, request, rc_milliseconds());
     rc_wire_free(&connection->wire);
-    if (request->member != RC_UNKNOWN && !request->most)
-        return reply_text(connection, RC_STR(""));
     /* what has been gathered is the first one's, and it has that */
     if (gather->over && gather->to_first)
         return reply_text(connection, RC_STR(RC_GATHERED_NOTHING));
@@ -322,8 +322,8 @@ static int64_t find_due(const struct rc_server *server)
 /* One round; false once its life is over. */
 static bool serve_round(struct rc_server *server, int64_t until)
 {
+    int64_t before = rc_milliseconds();
     bool has_sign;
-    int64_t late;
 
     until = lesser(until, find_due(server));
     has_sign = !rc_connections_serve(&server->connections, until);
@@ -336,10 +336,9 @@ static bool serve_round(struct rc_server *server, int64_t until)
     }
     if (rc_owner_has_ended(&server->owner))
         rc_connections_live(&server->connections, -1);
-    /* members that came while this process was suspended count, and that time does not */
-    late = until > 0 ? rc_deadline_resume(0, until, 0) : 0;
-    if (late > 0) {
-        rc_gathers_postpone(&server->gathers, late);
+    /* members that came while this process was suspended count, and that time does not: when it began is not known */
+    if (until > 0 && rc_deadline_resume(until, until, 0) > until) {
+        rc_gathers_postpone(&server->gathers, rc_milliseconds() - before);
         rc_connections_serve(&server->connections, 0);
     }
     end_gathers(server);

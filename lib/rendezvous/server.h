@@ -10,9 +10,9 @@
 
 struct rc_server;
 
-/* listener: of rc_listen or rc_local_listen, or -1; owned by the server from now on. token is copied. NULL without
- * memory or descriptors. */
-struct rc_server *rc_server_create(const int listener[RC_LISTENERS_MAX], const char *token);
+/* listener: of rc_listen or rc_local_listen, or -1; owned by the server from now on. token is copied. Return 0 or
+ * -errno. */
+int rc_server_create(const int listener[RC_LISTENERS_MAX], const char *token, struct rc_server **created);
 void rc_server_destroy(struct rc_server *server);
 
 /* Add a member that has no connection: the server's own process. */

@@ -207,8 +207,7 @@ int exchange_serve_srun(const struct rc_server_settings *settings)
     /* standard error may be a pipe whose reader has gone */
     signal(SIGPIPE, SIG_IGN);
     printer.threaded = pthread_create(&printer.thread, NULL, print_lines, NULL) == 0;
-    server = rc_server_create(listener, token);
-    if (!server)
+    if (rc_server_create(listener, token, &server) < 0)
         return 1;
     rc_server_watch(server, settings, SILENCE_SECONDS, print_finding);
     rc = rc_server_run(server, RC_SERVER_LIFE, settings, decide_and_say, &verdict);
@@ -299,11 +298,10 @@ int exchange_serve_launch(const struct rc_server_settings *settings)
         listener[1] = rc < 0 ? rc : rc_listen(0, 0, 0, &port);
         rc = listener[1] < 0 ? listener[1] : 0;
     }
+    if (rc == 0)
+        rc = rc_server_create(listener, token, &server);
     if (rc < 0)
         return fail("a socket", strerror(-rc));
-    server = rc_server_create(listener, token);
-    if (!server)
-        return fail("the server", strerror(ENOMEM));
     endpoint = settings->pmix ? write_endpoint(token, port, &arena) : rc_local_endpoint(name, &arena);
     why = settings->pmix ? put_to_pmix(endpoint, line) : NULL;
     child = why ? 0 : fork();

@@ -99,9 +99,9 @@ static bool open_server(void)
         struct rc_server *own;
 
         close(ends[1]);
-        own = rc_server_create(listener, server.token);
-        _exit(!own || rc_server_run(own, ends[0], &(struct rc_server_settings){ .check = RC_CHECK_WARN }, decide_answer,
-                                    &verdict) < 0);
+        _exit(rc_server_create(listener, server.token, &own) < 0 ||
+              rc_server_run(own, ends[0], &(struct rc_server_settings){ .check = RC_CHECK_WARN }, decide_answer,
+                            &verdict) < 0);
     }
     close(listener[0]);
     close(ends[0]);

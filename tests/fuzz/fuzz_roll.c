@@ -109,7 +109,7 @@ static void try_verdict(struct trial *trial, enum rc_check check, bool is_foreig
     struct rc_str text;
 
     for (uint32_t i = 0; i < roll.count; i++)
-        list[i] = (struct rc_arrival){ i, trial->text[i] };
+        list[i] = (struct rc_arrival){ .member = i, .value = trial->text[i] };
     trial->verdict.answer = (struct rc_answer){ .port = 0 };
     trial->verdict.check = check;
     trial->verdict.seconds = trial->number[0];

@@ -247,8 +247,7 @@ void fuzz_one(struct rc_str input)
     begin_world(input, life[1]);
     verdict = (struct rc_verdict){ .check = (enum rc_check)(number[0] % (RC_CHECK_STRICT + 1)), .seconds = number[1] };
     listener[0] = listen_somewhere();
-    server = rc_server_create(listener, "0123456789abcdef0123456789abcdef");
-    CHECK(server != NULL);
+    CHECK(rc_server_create(listener, "0123456789abcdef0123456789abcdef", &server) == 0);
     settings.watch_seconds = number[2];
     settings.nodes = number[2] % 2 ? 3 : 0;
     rc_server_watch(server, &settings, number[2], check_line);

@@ -80,8 +80,7 @@ static void run(int listener, const struct server_start *start, int life, int de
     if (start->descriptors)
         limit_descriptors(listener, start->descriptors);
     order = (struct order){ .decided = decided, .padding = start->padding, .stops = start->stops };
-    server = rc_server_create(listeners, SERVER_TOKEN);
-    if (!server)
+    if (rc_server_create(listeners, SERVER_TOKEN, &server) < 0)
         _exit(2);
     said_to = said;
     rc_server_watch(server, &settings, start->silence, say);

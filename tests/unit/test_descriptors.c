@@ -85,3 +85,17 @@ UNIT_TEST(check_young, "server: connections at the limit -> not closed for other
     server_decides(&server, "2 whole\n");
     server_close(&server);
 }
+
+UNIT_TEST(check_create, "server: no descriptor for its events -> the error")
+{
+    const int listener[RC_LISTENERS_MAX] = { -1, -1 };
+    struct rc_server *server = NULL;
+    struct rlimit limit, none;
+
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = (struct rlimit){ .rlim_cur = 0, .rlim_max = limit.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    assert_int_equal(rc_server_create(listener, SERVER_TOKEN, &server), -EMFILE);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_null(server);
+}

@@ -166,18 +166,18 @@ static const struct {
       { "gather x 1 2 900000 30 first\na", "<gather x 0 2 " TO_FIRST "b" },
       { "gathered 1 2 rank 0 did not make this call within 900 s\n1 1\na", "gathered 0 1\n" },
       "no values" },
-    { TEXT("does not wait"),
-      { "gather x 0 2 0 0 all\na", "look x\n", "gather x 1 2 " LONG "b" },
-      { "", "gathered 1 2\n0 1\na", "gathered 2 2\n0 1\na1 1\nb" },
-      "an empty reply at once, and its value counts" },
     { TEXT("broadcast"),
       { "gather x - 1 0 0 all\n", "gather x 7 1 " LONG "a", "<gather x - 1 0 0 all\n", "gather x 3 1 " LONG "b" },
       { "gathered 1 1\n7 1\na", "gathered 1 1\n7 1\na", "gathered 1 1\n7 1\na", "gathered 1 1\n7 1\na" },
       "the first value stays" },
     { TEXT("a look"),
-      { "look x\n", "gather x 0 1 " LONG "a", "<look x\n" },
-      { "gathered 0 0\n", "gathered 1 1\n0 1\na", "gathered 1 1\n0 1\na" },
-      "what has arrived, also after the end" },
+      { "look x\n", "gather x 0 2 " LONG "a", "look x\n", "gather x 1 2 " LONG "b" },
+      { "gathered 0 0\n", "gathered 2 2\n0 1\na1 1\nb", "gathered 1 2\n0 1\na", "gathered 2 2\n0 1\na1 1\nb" },
+      "what has arrived" },
+    { TEXT("a look at a broadcast"),
+      { "gather x 0 1 " LONG "a", "<look x\n" },
+      { "gathered 1 1\n0 1\na", "gathered 1 1\n0 1\na" },
+      "its value, also after the end" },
     { TEXT("attendance"),
       { "attend nodes 1 3\n", "attend nodes 7 8\n", "look nodes\n" },
       { "", "", "gathered 0 3\n" },
@@ -223,6 +223,21 @@ UNIT_ROWS(check_members, "gather", rows)
     server_close(&server);
 }
 
+UNIT_TEST(check_shortest, "gather: the member with the shortest time hangs up -> the others have their own time")
+{
+    static const char all[] = "gathered 2 2\n1 1\nb0 1\nc";
+    struct server_child server = server_open((struct server_start){ .stops = false });
+    int fd = server_tell(&server, "gather x 0 2 500 500 all\n");
+
+    close(fd);
+    wait_for_none(&server);
+    fd = server_tell(&server, "gather x 1 2 " LONG "b");
+    usleep(700000);
+    server_answers(&server, "gather x 0 2 " LONG "c", all);
+    server_replies(fd, all);
+    server_close(&server);
+}
+
 UNIT_TEST(check_hosts,
           "gather of tasks: time over -> the missing are named with their hosts, if the roll call has them")
 {
@@ -259,49 +274,63 @@ UNIT_TEST(check_claims, "claim: the first one has it, also when it asks again")
     assert_int_equal(rc_client_claim(&server.endpoint, "a", RC_STR("me"), LONG_MS), -ECONNREFUSED);
 }
 
-/* 64 values of 1 MiB. The last one ends the gather if `of` is 64. */
-static void fill(const struct server_child *server, uint32_t of, uint32_t most)
-{
-    static char value[MIB];
-    struct rc_gather_request request = {
-        .name = RC_STR("x"), .of = of, .each = most, .most = most, .value = { value, sizeof(value) }
-    };
-    struct rc_reply reply;
-
-    for (; request.member < RC_GATHER_SIZE_MAX / MIB; request.member++) {
-        assert_int_equal(rc_client_gather(&server->endpoint, &request, LONG_MS, &reply, NULL), 0);
-        assert_int_equal(reply.size, 0);
-        free(reply.text);
-    }
-}
-
 UNIT_TEST(check_full, "server: 64 MiB of values -> the gather that does not fit is full, and gives its room back")
 {
+    static char text[MIB + 64];
     struct server_child server = server_open((struct server_start){ .stops = false });
+    int fd[RC_GATHER_SIZE_MAX / MIB];
 
-    fill(&server, 100, 0);
-    server_answers(&server, "gather empty 0 1 1 1 all\n", "gathered 1 1\n0 0\n");
+    for (unsigned i = 0; i < UNIT_COUNT(fd); i++) {
+        int head = snprintf(text, sizeof(text), "gather x %u 100 " LONG, i);
+
+        memset(text + head, 'v', MIB);
+        text[head + MIB] = '\0';
+        fd[i] = server_send(&server, text);
+    }
+    for (unsigned i = 0; i < UNIT_COUNT(fd); i++)
+        server_answers(&server, "gather empty 0 1 1 1 all\n", "gathered 1 1\n0 0\n");
     assert_int_equal(rc_client_claim(&server.endpoint, "a", RC_STR("me"), LONG_MS), -ENOSPC);
     server_answers(&server, "gather x 64 100 " LONG "more", "full\n");
+    for (unsigned i = 0; i < UNIT_COUNT(fd); i++)
+        server_replies(fd[i], "full\n");
     server_answers(&server, "gather x 65 100 " LONG "late", "full\n");
     assert_int_equal(rc_client_claim(&server.endpoint, "b", RC_STR("me"), LONG_MS), 1);
     server_close(&server);
 }
 
-UNIT_TEST(check_full_replies, "server: replies of more than 64 MiB -> no room for values")
+UNIT_TEST(check_full_replies, "server: broadcasts of more than 64 MiB -> no room for the one that does not fit")
 {
+    static char value[MIB];
     struct server_child server = server_open((struct server_start){ .stops = false });
+    struct rc_gather_request request = { .of = 1, .value = { value, sizeof(value) } };
+    struct rc_reply reply;
 
-    fill(&server, 64, 0);
-    assert_int_equal(rc_client_claim(&server.endpoint, "a", RC_STR("me"), LONG_MS), -ENOSPC);
+    for (unsigned i = 0; i < RC_GATHER_SIZE_MAX / MIB; i++) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "x/%u", i);
+        request.name = rc_str(name);
+        assert_int_equal(rc_client_gather(&server.endpoint, &request, LONG_MS, &reply, NULL), 0);
+        assert_int_equal(reply.size > MIB, i < RC_GATHER_SIZE_MAX / MIB - 1);
+        free(reply.text);
+    }
+    server_answers(&server, "gather x/64 0 1 1 1 all\n", "gathered 1 1\n0 0\n");
     server_close(&server);
+}
+
+static void suspend(const struct server_child *server)
+{
+    int status;
+
+    kill(server->pid, SIGSTOP);
+    assert_int_equal(waitpid(server->pid, &status, WUNTRACED), server->pid);
+    usleep(2500000);
 }
 
 UNIT_TEST(check_suspended, "server: suspended for longer than a gather's time -> members that came meanwhile count")
 {
     struct server_child server = server_open((struct server_start){ .stops = false });
     int fd[CROWD];
-    int status;
     char text[SERVER_ENTRY];
     char expected[32];
 
@@ -311,9 +340,7 @@ UNIT_TEST(check_suspended, "server: suspended for longer than a gather's time ->
             fd[i] = server_tell(&server, text);
         if (i == 1) {
             usleep(100000); /* until it waits */
-            kill(server.pid, SIGSTOP);
-            assert_int_equal(waitpid(server.pid, &status, WUNTRACED), server.pid);
-            usleep(2500000);
+            suspend(&server);
         }
         if (i > 0)
             fd[i] = server_send(&server, text);
@@ -324,6 +351,20 @@ UNIT_TEST(check_suspended, "server: suspended for longer than a gather's time ->
         server_replies(fd[i], expected);
     snprintf(expected, sizeof(expected), "%d whole\n", CROWD);
     server_decides(&server, expected);
+    server_close(&server);
+}
+
+UNIT_TEST(check_time_asleep, "server: suspended for longer than a gather's time -> the gather has its time after that")
+{
+    struct server_child server = server_open((struct server_start){ .stops = false });
+    int fd = server_tell(&server, "gather x 0 2 1400 1400 all\n");
+
+    usleep(100000); /* until it waits */
+    suspend(&server);
+    kill(server.pid, SIGCONT);
+    usleep(100000);
+    server_answers(&server, "gather x 1 2 " LONG, "gathered 2 2\n0 0\n1 0\n");
+    server_replies(fd, "gathered 2 2\n0 0\n1 0\n");
     server_close(&server);
 }
 
