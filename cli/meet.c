@@ -15,6 +15,7 @@
 #include "rendezvous/local.h"
 #include "rendezvous/session.h"
 #include "resolve/options.h"
+#include "roll/check.h"
 #include "roll/entry.h"
 #include "system/net.h"
 #include "system/node.h"
@@ -46,6 +47,7 @@ struct meeting {
     uint32_t nodes;
     int held;           /* the port's descriptor in RANK 0's own process, or -1 */
     const char *failed; /* the id of the message for which the first task does not start; or NULL */
+    bool contradict;    /* all nodes were there, and not all of the same launch */
     bool speaks;        /* prints what goes wrong on its node: its first task, or who does not find that one */
 };
 
@@ -164,6 +166,8 @@ static void meet_nodes(struct meeting *m, struct rc_str ranks, const char *faile
         return;
     }
     rc_session_meet(&session, &answer, &m->outcome, &arena);
+    m->contradict = (rc_roll_found(&answer.findings, RC602) || rc_roll_found(&answer.findings, RC603)) &&
+                    !rc_roll_found(&answer.findings, RC601);
     for (unsigned i = 0; cli_fact(m->result, RC_NODE_RANK) == 0 && i < answer.findings.count; i++)
         console_say(answer.findings.list[i].id, answer.findings.list[i].text);
 }
@@ -267,7 +271,9 @@ static bool resolve_again(struct meeting *m)
         warn_user(result, m->outcome.why);
     /* on one node its first task has held none: a computed port is the same for all */
     else if (m->outcome.how == RC_MET && !context->told.port && m->speaks && m->nodes > 1)
-        warn_user(result, rc_format(&result->arena, "not all of them were there within %u s", m->seconds));
+        warn_user(result, m->contradict
+                              ? "the nodes contradict each other"
+                              : rc_format(&result->arena, "not all of them were there within %u s", m->seconds));
     return true;
 }
 

@@ -336,6 +336,14 @@ PYTHON
     said 1 'RC611: the tasks could not agree on a free port: not all of them were there within 6 s'
 }
 
+@test "several nodes that contradict each other: no port, and the reason" {
+    answers answer=1 'finding=RC603 2 tasks of 4 on n1, 2 tasks of 6 on n2'
+    both
+    finish
+    computed 2
+    said 1 'RC611: the tasks could not agree on a free port: the nodes contradict each other'
+}
+
 @test "no server, and the reason" {
     while IFS='|' read -r script why; do
         [ "$script" = none ] || plays rollcall-exchange "$script"
