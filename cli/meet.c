@@ -173,15 +173,15 @@ static void meet_nodes(struct meeting *m, struct rc_str ranks, const char *faile
 }
 
 /* The part of the node's first task, which acts for all tasks of the node: an rc_server_decide. */
-static struct rc_str act_for_node(void *more, const struct rc_gather *node, bool is_foreign)
+static struct rc_str act_for_node(void *more, const struct rc_roll_call *call)
 {
     static char text[RANKS_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
+    const struct rc_gather *node = call->gather;
     struct meeting *m = more;
     uint32_t tasks = cli_fact(m->result, RC_LOCAL_WORLD_SIZE);
     uint32_t spent = node->came < tasks ? m->seconds / SHARE_OF_NODE : 0;
 
-    (void)is_foreign;
     if (m->nodes > 1 && is_again(m->result)) {
         m->outcome.how = RC_NOT_ASKED;
     } else if (m->nodes == 1 && node->came < tasks) {

@@ -66,14 +66,13 @@ static bool append(struct together *t, struct rc_str more)
 }
 
 /* Of the node's first task: it takes all texts, its own first. An rc_server_decide. */
-static struct rc_str take_all(void *more, const struct rc_gather *node, bool is_foreign)
+static struct rc_str take_all(void *more, const struct rc_roll_call *call)
 {
     struct together *t = more;
     bool good = true;
 
-    (void)is_foreign;
-    for (uint32_t i = 0; i < node->count; i++)
-        good = good && append(t, node->list[i].value);
+    for (uint32_t i = 0; i < call->gather->count; i++)
+        good = good && append(t, call->gather->list[i].value);
     return good ? rc_str(taken) : RC_STR("no memory");
 }
 
@@ -94,13 +93,6 @@ static bool has_way(const struct rc_discovery *discovery)
     return discovery->kind == RC_DISCOVERY_SRUN || (discovery->kind == RC_DISCOVERY_PMIX && discovery->is_near);
 }
 
-static uint32_t left(int64_t deadline)
-{
-    int n = rc_milliseconds_left(deadline);
-
-    return n < 1 ? 1 : (uint32_t)n;
-}
-
 /* The nodes' first tasks gather as often as their nodes have printed before. */
 static const char *open_server(const struct together *t, int64_t deadline, struct rc_endpoint *server, char *where,
                                struct rc_arena *arena)
@@ -111,7 +103,8 @@ static const char *open_server(const struct together *t, int64_t deadline, struc
     uint64_t round;
 
     if (rc_discovery_open(&t->discovery, &tools, deadline, where) < 0 || !rc_endpoint_read(rc_str(where), server) ||
-        rc_client_self(who) < 0 || rc_client_number(server, name, rc_str(who), left(deadline), &round) < 0)
+        rc_client_self(who) < 0 ||
+        rc_client_number(server, name, rc_str(who), rc_milliseconds_of_request(deadline), &round) < 0)
         return NULL;
     return rc_format(arena, "show/%s/all/%llu", t->discovery.scope, (unsigned long long)round);
 }
@@ -153,11 +146,11 @@ static enum cli_part meet_nodes(struct together *t)
                                   &(struct rc_gather_request){ .name = rc_str(name),
                                                                .member = node,
                                                                .of = cli_fact(t->result, RC_NNODES),
-                                                               .each = left(deadline),
-                                                               .most = left(deadline),
+                                                               .each = rc_milliseconds_of_request(deadline),
+                                                               .most = rc_milliseconds_of_request(deadline),
                                                                .to_first = true,
                                                                .value = { t->text, t->size } },
-                                  left(deadline) + PRINT_MS, &reply, NULL) < 0)
+                                  rc_milliseconds_of_request(deadline) + PRINT_MS, &reply, NULL) < 0)
         return CLI_PART_SPEAKS;
     if (rc_gathered_read((struct rc_str){ reply.text, reply.size }, &gathered) == 0)
         part = take_nodes(t, node, &gathered);

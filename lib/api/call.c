@@ -136,13 +136,6 @@ int rc_call_begin(const struct rollcall *job, const char *name, const char *titl
     return 0;
 }
 
-static uint32_t milliseconds_left(int64_t deadline)
-{
-    int64_t n = deadline - rc_milliseconds();
-
-    return n < 1 ? 1 : n > INT32_MAX ? INT32_MAX : (uint32_t)n;
-}
-
 static int fail_gone(const struct rc_call *call, int rc, struct rollcall_error *error)
 {
     const char *why = "the server that rank 0's first call started has ended; it ends 10 s after the process that made "
@@ -175,7 +168,7 @@ static int open_server(struct rc_call *call, int64_t deadline)
     if (!rc_endpoint_read(rc_str(call->where), &endpoint))
         return -EPROTO;
     return rc_client_number(&endpoint, rc_format(&arena, "program/%s/%u", process->scope, call->rank),
-                            rc_str(process->id), milliseconds_left(deadline), &call->program);
+                            rc_str(process->id), rc_milliseconds_of_request(deadline), &call->program);
 }
 
 static bool look_up(struct rc_call *call)
@@ -250,7 +243,7 @@ static int run_request(struct rc_call *call, uint32_t part, struct rc_gather_req
 {
     for (;;) {
         int rc = find_server(call);
-        uint32_t left = milliseconds_left(call->deadline);
+        uint32_t left = rc_milliseconds_of_request(call->deadline);
 
         *reached = rc == 0;
         if (rc == 0 && request.of > 1)

@@ -20,11 +20,6 @@
  * moment because too many connect at once. */
 enum { ROUND_MS = 1000, REFUSALS_MAX = 10, PAUSE_MS = 20, HOST_SIZE = 256, TRIES_MAX = 2 * RC_CLIENT_HOSTS_MAX };
 
-struct attempt {
-    int64_t deadline;
-    unsigned refusals;
-};
-
 /* Connections to the addresses of one host. poll passes over those that have failed, whose descriptor is -1. */
 struct race {
     struct pollfd tries[TRIES_MAX];
@@ -53,8 +48,8 @@ static void begin_try(struct race *race, const struct addrinfo *address)
         drop_try(race, i, errno);
 }
 
-/* Wait until one of them is connected, all have failed, or the time has come. Return the descriptor, or -1. A deadline
- * moves by the time for which this process was suspended. */
+/* Wait until one of them is connected, all have failed, or the time has come. Return the descriptor, or -EAGAIN. A
+ * deadline moves by the time for which this process was suspended. */
 static int await_winner(struct race *race, int milliseconds, int64_t *deadline)
 {
     int64_t until = rc_milliseconds() + milliseconds;
@@ -81,7 +76,7 @@ static int await_winner(struct race *race, int milliseconds, int64_t *deadline)
         if (rc_milliseconds() >= until || rc_milliseconds() >= *deadline)
             break;
     }
-    return -1;
+    return -EAGAIN;
 }
 
 static struct addrinfo *find_addresses(struct rc_str host, uint16_t port)
@@ -103,51 +98,44 @@ static struct addrinfo *find_addresses(struct rc_str host, uint16_t port)
     return getaddrinfo(name, service, &hints, &addresses) == 0 ? addresses : NULL;
 }
 
-/* One round, in the order of the hosts. */
-static int try_hosts(struct race *race, struct rc_str hosts, uint16_t port, int64_t *deadline)
+/* One round, in the order of the hosts. Return the descriptor; -ECONNREFUSED if a host has refused; or -EAGAIN. */
+static int try_hosts(struct rc_str hosts, uint16_t port, int64_t *deadline)
 {
-    int fd = -1;
+    struct race race = { .count = 0 };
+    int fd = -EAGAIN;
 
     for (int i = 0; fd < 0 && hosts.p && i < RC_CLIENT_HOSTS_MAX; i++) {
         struct addrinfo *addresses = find_addresses(rc_str_split(hosts, ' ', &hosts), port);
 
-        for (const struct addrinfo *a = addresses; a && fd < 0 && race->count < TRIES_MAX; a = a->ai_next) {
-            begin_try(race, a);
-            fd = await_winner(race, RC_CLIENT_STAGGER_MS, deadline);
+        for (const struct addrinfo *a = addresses; a && fd < 0 && race.count < TRIES_MAX; a = a->ai_next) {
+            begin_try(&race, a);
+            fd = await_winner(&race, RC_CLIENT_STAGGER_MS, deadline);
         }
         if (addresses)
             freeaddrinfo(addresses);
     }
     if (fd < 0)
-        fd = await_winner(race, ROUND_MS, deadline);
-    for (nfds_t i = 0; i < race->count; i++)
-        if (race->tries[i].fd >= 0)
-            close(race->tries[i].fd);
-    return fd;
+        fd = await_winner(&race, ROUND_MS, deadline);
+    for (nfds_t i = 0; i < race.count; i++)
+        if (race.tries[i].fd >= 0)
+            close(race.tries[i].fd);
+    return fd < 0 && race.refused ? -ECONNREFUSED : fd;
 }
 
-/* -1 if it is to be tried again. */
-static int try_local(struct race *race, struct rc_str host)
+static int reach_server(struct rc_str hosts, uint16_t port, int64_t deadline)
 {
-    int fd = rc_local_connect((struct rc_str){ host.p + 1, host.n - 1 });
+    unsigned refusals = 0;
 
-    race->refused = fd == -ECONNREFUSED;
-    return fd == -ECONNREFUSED || fd == -EAGAIN ? -1 : fd == -EPERM ? -EACCES : fd;
-}
-
-static int reach_server(struct attempt *attempt, struct rc_str hosts, uint16_t port)
-{
     for (;;) {
-        struct race race = { .count = 0 };
-        int fd = hosts.p[0] == RC_LOCAL_HOST ? try_local(&race, hosts)
-                                             : try_hosts(&race, hosts, port, &attempt->deadline);
+        int fd = hosts.p[0] == RC_LOCAL_HOST ? rc_local_connect((struct rc_str){ hosts.p + 1, hosts.n - 1 })
+                                             : try_hosts(hosts, port, &deadline);
 
-        if (fd != -1)
+        if (fd != -EAGAIN && fd != -ECONNREFUSED)
             return fd;
-        if (rc_milliseconds() >= attempt->deadline)
+        if (rc_milliseconds() >= deadline)
             return -ETIMEDOUT;
-        if (race.refused && ++attempt->refusals >= REFUSALS_MAX)
-            return -ECONNREFUSED;
+        if (fd == -ECONNREFUSED && ++refusals >= REFUSALS_MAX)
+            return fd;
         poll(NULL, 0, PAUSE_MS);
     }
 }
@@ -192,16 +180,17 @@ static int receive_reply(int fd, const char *token, int64_t deadline, struct rc_
     return state == RC_WIRE_WRONG ? -EPROTO : rc;
 }
 
-static int visit_server(const struct rc_endpoint *server, const char *message, size_t size, struct attempt *attempt,
-                        int64_t deadline, struct rc_reply *reply, struct rc_client_part *part)
+static int visit_server(const struct rc_endpoint *server, const char *message, size_t size, uint32_t milliseconds,
+                        struct rc_reply *reply, struct rc_client_part *part)
 {
     int64_t before = rc_milliseconds();
-    int64_t reach = attempt->deadline - before;
-    int fd = reach_server(attempt, server->hosts, server->port);
+    /* connecting may take half of the time: the reply needs some, too */
+    int64_t reach = part && part->reach ? part->reach : milliseconds / 2;
+    int fd = reach_server(server->hosts, server->port, before + reach);
+    /* the server needs its time, also if this process was suspended before it sent anything */
+    int64_t deadline = rc_deadline_resume(before + milliseconds, before, reach);
     int rc = fd;
 
-    /* the server needs its time, also if this process was suspended before it sent anything */
-    deadline = rc_deadline_resume(deadline, before, reach);
     if (fd >= 0)
         rc = send_all(fd, message, size, deadline);
     if (part)
@@ -216,11 +205,6 @@ static int visit_server(const struct rc_endpoint *server, const char *message, s
 int rc_client_request(const struct rc_endpoint *server, struct rc_str text, uint32_t milliseconds,
                       struct rc_reply *reply, struct rc_client_part *part)
 {
-    int64_t deadline = rc_milliseconds() + milliseconds;
-    /* connecting may take half of the time: the reply needs some, too */
-    struct attempt attempt = {
-        .deadline = rc_milliseconds() + (part && part->reach ? part->reach : milliseconds / 2),
-    };
     size_t size;
     char *message = rc_wire_pack(server->token.p, text, &size);
     struct rc_reply received;
@@ -229,7 +213,7 @@ int rc_client_request(const struct rc_endpoint *server, struct rc_str text, uint
     if (part)
         part->heard = false;
     if (message)
-        rc = visit_server(server, message, size, &attempt, deadline, &received, part);
+        rc = visit_server(server, message, size, milliseconds, &received, part);
     free(message);
     if (rc == 0 && rc_str_is((struct rc_str){ received.text, received.size }, RC_SERVER_REFUSED)) {
         free(received.text);
@@ -301,9 +285,8 @@ int rc_client_number(const struct rc_endpoint *server, const char *name, struct 
     for (*number = 0;; ++*number) {
         char text[RC_GATHER_NAME_MAX + 1];
         struct rc_arena arena = { .base = text, .size = sizeof(text) };
-        int left = rc_milliseconds_left(deadline);
         int rc = rc_client_claim(server, rc_format(&arena, "%s/%llu", name, (unsigned long long)*number), who,
-                                 left < 1 ? 1 : (uint32_t)left);
+                                 rc_milliseconds_of_request(deadline));
 
         if (rc != 0)
             return rc < 0 ? rc : 0;

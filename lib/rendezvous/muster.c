@@ -31,18 +31,14 @@ static uint32_t count_missing(const struct rc_roll *roll, const struct rc_gather
     return missing;
 }
 
-/* Finds the ranges of the missing members. `range` has room for half of all, and one more. */
+/* Finds the missing members. `range` has room for all. */
 static size_t find_missing(const struct rc_gather *gather, struct rc_range *range)
 {
     size_t ranges = 0;
 
-    for (uint32_t i = 0; i < gather->of; i++) {
-        if (rc_gather_has(gather, i))
-            continue;
-        if (i == 0 || rc_gather_has(gather, i - 1))
-            range[ranges++].first = i;
-        range[ranges - 1].last = i;
-    }
+    for (uint32_t i = 0; i < gather->of; i++)
+        if (!rc_gather_has(gather, i))
+            range[ranges++] = (struct rc_range){ i, i };
     return ranges;
 }
 
@@ -74,7 +70,7 @@ static const char *name_hosts(const struct rc_gather *gather, const struct rc_ro
 static const char *name_missing(const char *what, const struct rc_gather *gather, const struct rc_gather *roll,
                                 struct rc_namer *namer, struct rc_str *one)
 {
-    struct rc_range *range = calloc(gather->of / 2 + 1, sizeof(*range));
+    struct rc_range *range = calloc(gather->of, sizeof(*range));
     size_t count = 0;
     struct rc_roll *rolls = roll ? rc_muster_rolls(roll, &count) : NULL;
     struct rc_member *member = calloc(count + 1, sizeof(*member));
@@ -147,7 +143,7 @@ bool rc_muster_name(struct rc_muster *muster, const struct rc_gather *nodes)
 /* "n[1-2]", "nodes 1-2" */
 static const char *name_silent(const struct rc_muster *muster, const struct rc_gather *nodes, struct rc_namer *namer)
 {
-    struct rc_range *range = calloc(nodes->of / 2 + 1, sizeof(*range));
+    struct rc_range *range = calloc(nodes->of, sizeof(*range));
     const char *text = "some nodes";
 
     rc_namer_reset(namer);

@@ -16,6 +16,8 @@
 
 enum { FAREWELL_MS = 2000, SRUN_MS = 1000, FOREIGN_SIZE = 96, HOST_SIZE = 64, LINE_SIZE = 512 };
 
+#define MAPPED "::ffff:" /* before an IPv4 address at a listener of both */
+
 struct rc_server {
     struct rc_connections connections;
     char token[RC_WIRE_TOKEN + 1];
@@ -93,15 +95,6 @@ void rc_server_watch(struct rc_server *server, const struct rc_server_settings *
 bool rc_server_name_missing(struct rc_server *server)
 {
     return rc_muster_name(&server->notices.nodes, rc_gathers_look(&server->gathers, RC_GATHER_NODES));
-}
-
-static void keep_settings(struct rc_server *server, const struct rc_server_settings *settings)
-{
-    server->settings = (struct rc_server_settings){
-        .seconds = settings->seconds,
-        .check = settings->check,
-        .same = settings->same,
-    };
 }
 
 static int watch_owner(struct rc_server *server, uint32_t pid)
@@ -199,28 +192,20 @@ static bool take_settings(struct rc_server *server, struct rc_str text)
         return false;
     if (server->owner.pid && rc_owner_has_ended(&server->owner))
         watch_owner(server, settings.owner);
+    settings.hosts = settings.local = RC_ABSENT; /* of the message */
     if (settings.seconds)
-        keep_settings(server, &settings);
+        server->settings = settings;
     return true;
-}
-
-const struct rc_server_settings *rc_server_settings_of(const struct rc_server *server)
-{
-    return &server->settings;
-}
-
-const char *rc_server_foreign(const struct rc_server *server)
-{
-    return server->foreign;
 }
 
 /* The first member of another version of the wire in the roll call, whose head and first words are the same in all. */
 static void note_foreign(struct rc_server *server, const struct rc_connection *connection)
 {
     struct rc_arena arena = { .base = server->foreign, .size = sizeof(server->foreign) };
-    char text[HOST_SIZE], line[LINE_SIZE];
+    char text[HOST_SIZE] = "", line[LINE_SIZE];
     struct rc_arena late = { .base = line, .size = sizeof(line) };
     const struct rc_gather *roll;
+    const char *at;
     struct sockaddr_storage peer;
     socklen_t size = sizeof(peer);
     bool is_known;
@@ -229,7 +214,8 @@ static void note_foreign(struct rc_server *server, const struct rc_connection *c
         return;
     is_known = getpeername(connection->fd, (struct sockaddr *)&peer, &size) == 0 &&
                getnameinfo((struct sockaddr *)&peer, size, text, sizeof(text), NULL, 0, NI_NUMERICHOST) == 0;
-    rc_format(&arena, "%u%s%s", connection->wire.version, is_known ? ", at " : "", is_known ? text : "");
+    at = rc_str_starts(rc_str(text), MAPPED) ? text + strlen(MAPPED) : text;
+    rc_format(&arena, "%u%s%s", connection->wire.version, is_known ? ", at " : "", is_known ? at : "");
     /* the roll call ends with it, even if no other node has come */
     roll = rc_gathers_find(&server->gathers, RC_STR(RC_GATHER_ROLL), 1);
     if (roll && roll->over && server->notices.say)
@@ -268,6 +254,7 @@ static bool handle_message(void *more, struct rc_connection *connection)
 static void end_gather(struct rc_server *server, struct rc_gather *gather)
 {
     bool is_roll = strcmp(gather->name, RC_GATHER_ROLL) == 0;
+    const struct rc_roll_call call = { gather, &server->settings, server->foreign[0] ? server->foreign : NULL };
     char space[RC_GATHER_HEAD_MAX];
     struct rc_arena arena = { .base = space, .size = sizeof(space) };
     const char *missing = NULL;
@@ -276,7 +263,7 @@ static void end_gather(struct rc_server *server, struct rc_gather *gather)
     if (gather->is_full)
         text = RC_STR("full\n");
     else if (is_roll && server->decide)
-        text = server->decide(server->more, gather, server->foreign[0]);
+        text = server->decide(server->more, &call);
     else if (!rc_gather_is_whole(gather))
         missing = rc_muster_missing(gather, rc_gathers_look(&server->gathers, RC_GATHER_ROLL), &arena);
     rc_gather_end(&server->gathers, gather, text, missing, is_roll);
@@ -375,7 +362,7 @@ int rc_server_run(struct rc_server *server, int srun, const struct rc_server_set
     server->decide = decide;
     server->more = more;
     server->srun = srun;
-    keep_settings(server, settings);
+    server->settings = *settings;
     server->owner.grace = settings->grace;
     server->is_brief = srun < 0 && !settings->owner;
     if (srun >= 0)

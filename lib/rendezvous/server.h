@@ -30,19 +30,19 @@ void rc_server_watch(struct rc_server *server, const struct rc_server_settings *
 /* Call it before the missing nodes are named elsewhere (RC601). Return whether they have been named already. */
 bool rc_server_name_missing(struct rc_server *server);
 
-/* Make the answer to the roll call, the gather `roll`. Members of another version of the wire have called if
- * `is_foreign`: the answer must be to stop. Return its text. */
-typedef struct rc_str rc_server_decide(void *more, const struct rc_gather *roll, bool is_foreign);
+/* The gather `roll` when it ends. */
+struct rc_roll_call {
+    const struct rc_gather *gather;
+    const struct rc_server_settings *settings; /* seconds and checks, of the latest who holds a roll call */
+    const char *foreign; /* "2, at 10.0.0.7": a node of another version of the wire, for RC_FOREIGN; NULL: none */
+};
 
-/* The seconds and checks of the roll call, as the latest who holds one has them. */
-const struct rc_server_settings *rc_server_settings_of(const struct rc_server *server);
+/* Make the answer to the roll call, which must be to stop if there is a foreign node. Return its text. */
+typedef struct rc_str rc_server_decide(void *more, const struct rc_roll_call *call);
 
 /* RC608 of a node that speaks another version of the wire. */
 #define RC_FOREIGN      "a node uses version %s, of the protocol, and rollcall " PACKAGE_VERSION " here another one; "
 #define RC_FOREIGN_CURE "install the same version of rollcall on all nodes and login hosts"
-
-/* "2, at 10.0.0.7": the first such node, for RC_FOREIGN; "" if there is none. */
-const char *rc_server_foreign(const struct rc_server *server);
 
 /* Serve until srun has ended, at the other end of a socket; or if `srun` is -1, until the grace after the end of the
  * settings' owner. With neither, serve one roll call, and return when all have their reply; who comes late then, or

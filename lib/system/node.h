@@ -86,6 +86,14 @@ static inline int rc_milliseconds_left(int64_t deadline)
     return n < 0 ? 0 : n > 60000 ? 60000 : (int)n;
 }
 
+/* The same for a request, which needs one at least. */
+static inline uint32_t rc_milliseconds_of_request(int64_t deadline)
+{
+    int64_t n = deadline - rc_milliseconds();
+
+    return n < 1 ? 1 : n > INT32_MAX ? INT32_MAX : (uint32_t)n;
+}
+
 /* Returns the deadline, later by the time for which this process was suspended since `before`, when it began to wait
  * for that many milliseconds. */
 static inline int64_t rc_deadline_resume(int64_t deadline, int64_t before, int64_t milliseconds)

@@ -21,12 +21,8 @@ enum { RC_VERDICT_TEXT = 65536 };
 
 struct rc_verdict {
     /* in */
-    enum rc_check check;
-    enum rc_check same;  /* what a node does that is not like the others */
-    uint32_t seconds;    /* the deadline, for its message */
     struct rc_str srun;  /* the host of srun's server; absent: the server is a node's */
     const char *silence; /* why a node may be silent; NULL: not known */
-    const char *foreign; /* rc_server_foreign */
     /* out */
     struct rc_answer answer; /* with its findings */
     char text[RC_VERDICT_TEXT];
@@ -34,4 +30,4 @@ struct rc_verdict {
 
 /* An rc_server_decide; more is a struct rc_verdict. srun's server prints the findings, and its answer has none; that of
  * another one has them, for RANK 0's node to print. */
-struct rc_str rc_verdict_decide(void *more, const struct rc_gather *roll, bool is_foreign);
+struct rc_str rc_verdict_decide(void *more, const struct rc_roll_call *call);

@@ -165,19 +165,8 @@ static void raise_limit(void)
 static struct rc_server *server;
 static struct rc_verdict verdict;
 
-static struct rc_str decide(void *more, const struct rc_gather *roll, bool is_foreign)
-{
-    const struct rc_server_settings *settings = rc_server_settings_of(server);
-
-    verdict.seconds = settings->seconds;
-    verdict.check = settings->check;
-    verdict.same = settings->same;
-    verdict.foreign = rc_server_foreign(server);
-    return rc_verdict_decide(more, roll, is_foreign);
-}
-
 /* srun's server prints the findings itself, where srun's own lines go. */
-static struct rc_str decide_and_say(void *more, const struct rc_gather *roll, bool is_foreign)
+static struct rc_str decide_and_say(void *more, const struct rc_roll_call *call)
 {
     const struct rc_gather *nodes = rc_server_find(server, RC_GATHER_NODES);
     struct rc_messages *findings = &verdict.answer.findings;
@@ -185,7 +174,7 @@ static struct rc_str decide_and_say(void *more, const struct rc_gather *roll, bo
 
     verdict.silence = nodes && nodes->came >= nodes->of ? "rollcall runs there, and another line has that node's reason"
                                                         : RC_NO_CALL;
-    text = decide(more, roll, is_foreign);
+    text = rc_verdict_decide(more, call);
     for (unsigned i = 0; i < findings->count; i++)
         if (findings->list[i].id != RC601 || !rc_server_name_missing(server))
             print_finding(findings->list[i].id, findings->list[i].text);
@@ -267,7 +256,7 @@ static void stay_behind(const struct rc_server_settings *settings)
         dup2(null, fd);
     if (chdir("/") < 0)
         return;
-    rc_server_run(server, -1, settings, decide, &verdict);
+    rc_server_run(server, -1, settings, rc_verdict_decide, &verdict);
 }
 
 int exchange_serve_launch(const struct rc_server_settings *settings)

@@ -63,11 +63,10 @@ static uint32_t find_order(struct rc_answer *answer, const struct rc_roll *rolls
 }
 
 /* No task starts, on any node. */
-static void refuse_foreign(struct rc_verdict *verdict, struct rc_arena *arena)
+static void refuse_foreign(struct rc_answer *answer, const char *foreign, struct rc_arena *arena)
 {
-    verdict->answer.stop = true;
-    rc_message_add(&verdict->answer.findings, RC608,
-                   rc_format(arena, RC_FOREIGN "no task starts; " RC_FOREIGN_CURE, verdict->foreign));
+    answer->stop = true;
+    rc_message_add(&answer->findings, RC608, rc_format(arena, RC_FOREIGN "no task starts; " RC_FOREIGN_CURE, foreign));
 }
 
 /* By the lowest number of nodes that an entry names: nobody waits for nodes that only one knows of. */
@@ -80,18 +79,19 @@ static bool is_whole(const struct rc_roll *rolls, size_t count)
     return count > 0 && count >= nodes;
 }
 
-static void decide(struct rc_verdict *verdict, const struct rc_roll *rolls, size_t count, struct rc_arena *arena)
+static void decide(struct rc_verdict *verdict, const struct rc_server_settings *settings, const struct rc_roll *rolls,
+                   size_t count, struct rc_arena *arena)
 {
     struct rc_answer *answer = &verdict->answer;
     const struct sum sum = add_up(rolls, count);
     bool complete = is_whole(rolls, count);
     /* a task without an entry has queried no server, and computes its port */
     bool whole = complete && sum.tasks >= sum.world;
-    const struct rc_roll_known known = { .deadline = verdict->seconds,
+    const struct rc_roll_known known = { .deadline = settings->seconds,
                                          .item_lines = RC_ITEM_LINES,
                                          .silence = verdict->silence,
                                          .addr = whole ? rc_roll_address(rolls, count) : RC_ABSENT,
-                                         .addresses_alone = verdict->check == RC_CHECK_OFF };
+                                         .addresses_alone = settings->check == RC_CHECK_OFF };
     const struct rc_roll *first = sum.holder;
 
     if (!rc_roll_check(rolls, count, &known, &answer->findings, NULL, arena))
@@ -104,28 +104,28 @@ static void decide(struct rc_verdict *verdict, const struct rc_roll *rolls, size
             first = rolls[i].node == node ? &rolls[i] : NULL;
     }
     answer->stop = sum.has_dead || (first && first->busy.p) ||
-                   (verdict->check == RC_CHECK_STOP && answer->findings.has_error) ||
-                   (verdict->check == RC_CHECK_STRICT && answer->findings.count > 0) ||
-                   (verdict->same == RC_CHECK_STOP && rc_roll_found(&answer->findings, RC622));
+                   (settings->check == RC_CHECK_STOP && answer->findings.has_error) ||
+                   (settings->check == RC_CHECK_STRICT && answer->findings.count > 0) ||
+                   (settings->same == RC_CHECK_STOP && rc_roll_found(&answer->findings, RC622));
     /* a launch that is not complete does without: a node that has not answered will not hear of it */
     answer->port = whole && first ? first->port : 0;
     answer->own = whole && first ? first->own : RC_ABSENT;
     answer->addr = known.addr;
 }
 
-struct rc_str rc_verdict_decide(void *more, const struct rc_gather *roll, bool is_foreign)
+struct rc_str rc_verdict_decide(void *more, const struct rc_roll_call *call)
 {
     struct rc_verdict *verdict = more;
     struct rc_arena arena = { .base = verdict->text, .size = sizeof(verdict->text) };
     size_t count;
-    struct rc_roll *rolls = rc_muster_rolls(roll, &count);
+    struct rc_roll *rolls = rc_muster_rolls(call->gather, &count);
     struct rc_answer answer;
 
     verdict->answer.findings.arena = &arena;
-    if (is_foreign)
-        refuse_foreign(verdict, &arena);
+    if (call->foreign)
+        refuse_foreign(&verdict->answer, call->foreign, &arena);
     else if (rolls)
-        decide(verdict, rolls, count, &arena);
+        decide(verdict, call->settings, rolls, count, &arena);
     answer = verdict->answer;
     if (verdict->srun.p) {
         answer.findings.count = 0;

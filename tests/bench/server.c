@@ -77,17 +77,19 @@ static double wall(void)
 }
 
 /* Of a roll without fault, all of it. */
-static struct rc_str decide_answer(void *more, const struct rc_gather *roll, bool is_foreign)
+static struct rc_str decide_answer(void *more, const struct rc_roll_call *call)
 {
     struct rc_verdict *verdict = more;
-    struct rc_str text = rc_verdict_decide(verdict, roll, is_foreign);
+    struct rc_str text = rc_verdict_decide(verdict, call);
 
-    return rc_gather_is_whole(roll) && (verdict->answer.findings.count > 0) == (kind == DIFFERENT) ? text : RC_STR("");
+    return rc_gather_is_whole(call->gather) && (verdict->answer.findings.count > 0) == (kind == DIFFERENT) ? text
+                                                                                                           : RC_STR("");
 }
 
 static bool open_server(void)
 {
-    static struct rc_verdict verdict = { .check = RC_CHECK_STOP, .seconds = SECONDS };
+    static const struct rc_server_settings settings = { .check = RC_CHECK_STOP, .seconds = SECONDS };
+    static struct rc_verdict verdict;
     const int listener[RC_LISTENERS_MAX] = { rc_listen(0, 0, 0, &server.port), -1 };
     int ends[2];
 
@@ -100,8 +102,7 @@ static bool open_server(void)
 
         close(ends[1]);
         _exit(rc_server_create(listener, server.token, &own) < 0 ||
-              rc_server_run(own, ends[0], &(struct rc_server_settings){ .check = RC_CHECK_WARN }, decide_answer,
-                            &verdict) < 0);
+              rc_server_run(own, ends[0], &settings, decide_answer, &verdict) < 0);
     }
     close(listener[0]);
     close(ends[0]);

@@ -104,6 +104,8 @@ static void try_verdict(struct trial *trial, enum rc_check check, bool is_foreig
 {
     struct rc_arrival list[ENTRIES_MAX];
     const struct rc_gather roll = { .list = list, .count = (uint32_t)trial->count };
+    const struct rc_server_settings settings = { .check = check, .seconds = trial->number[0] };
+    const struct rc_roll_call call = { &roll, &settings, is_foreign ? "2" : NULL };
     struct rc_arena arena = fuzz_arena(FUZZ_ARENA);
     struct rc_answer answer;
     struct rc_str text;
@@ -111,9 +113,7 @@ static void try_verdict(struct trial *trial, enum rc_check check, bool is_foreig
     for (uint32_t i = 0; i < roll.count; i++)
         list[i] = (struct rc_arrival){ .member = i, .value = trial->text[i] };
     trial->verdict.answer = (struct rc_answer){ .port = 0 };
-    trial->verdict.check = check;
-    trial->verdict.seconds = trial->number[0];
-    text = rc_verdict_decide(&trial->verdict, &roll, is_foreign);
+    text = rc_verdict_decide(&trial->verdict, &call);
     check_findings(&trial->verdict.answer.findings);
     CHECK(rc_answer_read(text, &answer, &arena) && answer.port == trial->verdict.answer.port &&
           answer.stop == trial->verdict.answer.stop && (!is_foreign || answer.stop));

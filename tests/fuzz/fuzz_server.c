@@ -245,14 +245,15 @@ void fuzz_one(struct rc_str input)
     fuzz_take_numbers(&input, number, 3, 600);
     CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, life) == 0);
     begin_world(input, life[1]);
-    verdict = (struct rc_verdict){ .check = (enum rc_check)(number[0] % (RC_CHECK_STRICT + 1)), .seconds = number[1] };
+    verdict = (struct rc_verdict){ .silence = NULL };
+    settings.check = (enum rc_check)(number[0] % (RC_CHECK_STRICT + 1));
+    settings.seconds = number[1];
     listener[0] = listen_somewhere();
     CHECK(rc_server_create(listener, "0123456789abcdef0123456789abcdef", &server) == 0);
     settings.watch_seconds = number[2];
     settings.nodes = number[2] % 2 ? 3 : 0;
     rc_server_watch(server, &settings, number[2], check_line);
-    CHECK(rc_server_run(server, life[0], &(struct rc_server_settings){ .check = RC_CHECK_WARN }, rc_verdict_decide,
-                        &verdict) == 0);
+    CHECK(rc_server_run(server, life[0], &settings, rc_verdict_decide, &verdict) == 0);
     fuzz_check_messages(&verdict.answer.findings);
     rc_server_destroy(server);
     for (int i = 0; i < PEERS; i++)

@@ -23,14 +23,15 @@ struct order {
     char text[RC_WIRE_BODY_MAX];
 };
 
-static struct rc_str decide(void *more, const struct rc_gather *roll, bool is_foreign)
+static struct rc_str decide(void *more, const struct rc_roll_call *call)
 {
+    const struct rc_gather *roll = call->gather;
     struct order *order = more;
     int n = snprintf(order->text, sizeof(order->text), "answer=1\nport=%u\n", roll->count);
 
     memset(order->text + n, 'x', order->padding);
     if (dprintf(order->decided, "%u %s%s\n", roll->count, rc_gather_is_whole(roll) ? "whole" : "part",
-                is_foreign ? " foreign" : "") < 0)
+                call->foreign ? " foreign" : "") < 0)
         _exit(9);
     if (order->stops)
         raise(SIGSTOP);
