@@ -191,7 +191,7 @@ int cli_join_node(const char *name, const struct rc_gather_request *own, uint32_
         if (rc == 0)
             rc = rc_client_gather(&first, own, patience, reply, NULL);
         /* it has ended in between, with an earlier round of this node */
-    } while ((rc == -ECONNREFUSED || rc == -ECONNRESET || rc == -EPROTO) && rc_milliseconds() < deadline);
+    } while (rc_client_has_ended(rc) && rc_milliseconds() < deadline);
     return rc;
 }
 

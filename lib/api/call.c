@@ -216,11 +216,6 @@ static void forget_server(struct rc_call *call)
         call->lost = rc_milliseconds();
 }
 
-static bool is_lost(int rc)
-{
-    return rc == -ECONNREFUSED || rc == -ECONNRESET || rc == -EPIPE || rc == -EPROTO;
-}
-
 static int visit_server(struct rc_call *call, uint32_t part, struct rc_gather_request request, uint32_t milliseconds,
                         struct rc_reply *reply)
 {
@@ -250,7 +245,7 @@ static int run_request(struct rc_call *call, uint32_t part, struct rc_gather_req
             request.each = request.most = left;
         if (rc == 0)
             rc = visit_server(call, part, request, request.of > 1 ? left + PATIENCE_MS : left, reply);
-        if (!is_lost(rc))
+        if (!rc_client_has_ended(rc))
             return rc;
         forget_server(call);
         if (call->job->discovery.kind == RC_DISCOVERY_SRUN || rc_milliseconds() >= call->lost + LOST_MS ||

@@ -4,7 +4,6 @@
 #include "rendezvous/client.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,14 +14,15 @@
 #include "base/text.h"
 #include "rendezvous/local.h"
 #include "system/node.h"
+#include "system/port.h"
 
 /* A lost packet is sent again after 1 s, so longer is of no use. A server that refuses has ended, or is refusing for a
  * moment because too many connect at once. */
-enum { ROUND_MS = 1000, REFUSALS_MAX = 10, PAUSE_MS = 20, HOST_SIZE = 256, TRIES_MAX = 2 * RC_CLIENT_HOSTS_MAX };
+enum { ROUND_MS = 1000, REFUSALS_MAX = 10, PAUSE_MS = 20 };
 
 /* Connections to the addresses of one host. poll passes over those that have failed, whose descriptor is -1. */
 struct race {
-    struct pollfd tries[TRIES_MAX];
+    struct pollfd tries[RC_CLIENT_HOSTS_MAX];
     nfds_t count;
     nfds_t pending;
     bool refused;
@@ -37,14 +37,16 @@ static void drop_try(struct race *race, nfds_t i, int error)
     race->refused |= error == ECONNREFUSED;
 }
 
-static void begin_try(struct race *race, const struct addrinfo *address)
+static void begin_try(struct race *race, const struct rc_netaddr *address, uint16_t port)
 {
+    union rc_socket_name name;
+    socklen_t size = rc_socket_name(&name, address, port);
     nfds_t i = race->count++;
-    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int fd = socket(name.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     race->tries[i] = (struct pollfd){ .fd = fd, .events = POLLOUT };
     race->pending++;
-    if (fd < 0 || (connect(fd, address->ai_addr, address->ai_addrlen) < 0 && errno != EINPROGRESS))
+    if (fd < 0 || (connect(fd, &name.any, size) < 0 && errno != EINPROGRESS))
         drop_try(race, i, errno);
 }
 
@@ -79,25 +81,6 @@ static int await_winner(struct race *race, int milliseconds, int64_t *deadline)
     return -EAGAIN;
 }
 
-static struct addrinfo *find_addresses(struct rc_str host, uint16_t port)
-{
-    const struct addrinfo hints = {
-        .ai_family = AF_UNSPEC,
-        .ai_socktype = SOCK_STREAM,
-        .ai_flags = AI_NUMERICSERV | AI_NUMERICHOST,
-    };
-    struct addrinfo *addresses;
-    char name[HOST_SIZE];
-    char service[8];
-
-    if (host.n == 0 || host.n >= sizeof(name))
-        return NULL;
-    memcpy(name, host.p, host.n);
-    name[host.n] = '\0';
-    snprintf(service, sizeof(service), "%u", (unsigned)port);
-    return getaddrinfo(name, service, &hints, &addresses) == 0 ? addresses : NULL;
-}
-
 /* One round, in the order of the hosts. Return the descriptor; -ECONNREFUSED if a host has refused; or -EAGAIN. */
 static int try_hosts(struct rc_str hosts, uint16_t port, int64_t *deadline)
 {
@@ -105,14 +88,12 @@ static int try_hosts(struct rc_str hosts, uint16_t port, int64_t *deadline)
     int fd = -EAGAIN;
 
     for (int i = 0; fd < 0 && hosts.p && i < RC_CLIENT_HOSTS_MAX; i++) {
-        struct addrinfo *addresses = find_addresses(rc_str_split(hosts, ' ', &hosts), port);
+        struct rc_netaddr address;
 
-        for (const struct addrinfo *a = addresses; a && fd < 0 && race.count < TRIES_MAX; a = a->ai_next) {
-            begin_try(&race, a);
-            fd = await_winner(&race, RC_CLIENT_STAGGER_MS, deadline);
-        }
-        if (addresses)
-            freeaddrinfo(addresses);
+        if (!rc_netaddr_read(rc_str_split(hosts, ' ', &hosts), &address))
+            continue;
+        begin_try(&race, &address, port);
+        fd = await_winner(&race, RC_CLIENT_STAGGER_MS, deadline);
     }
     if (fd < 0)
         fd = await_winner(&race, ROUND_MS, deadline);
@@ -252,6 +233,11 @@ int rc_client_gather(const struct rc_endpoint *server, const struct rc_gather_re
     rc = rc_client_request(server, (struct rc_str){ text, arena.used + request->value.n }, milliseconds, reply, part);
     free(text);
     return rc;
+}
+
+bool rc_client_has_ended(int rc)
+{
+    return rc == -ECONNREFUSED || rc == -ECONNRESET || rc == -EPIPE || rc == -EPROTO;
 }
 
 int rc_client_self(char who[RC_CLIENT_SELF])

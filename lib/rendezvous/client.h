@@ -29,6 +29,9 @@ struct rc_client_part {
 int rc_client_request(const struct rc_endpoint *server, struct rc_str text, uint32_t milliseconds,
                       struct rc_reply *reply, struct rc_client_part *part);
 
+/* Whether this error of a request is that of a server that is not there any more. */
+bool rc_client_has_ended(int rc);
+
 /* Send a request whose reply is empty. 0 or -errno. */
 int rc_client_tell(const struct rc_endpoint *server, struct rc_str text, uint32_t milliseconds);
 

@@ -308,13 +308,11 @@ static int open_own_server(const struct rc_discovery *discovery, const struct rc
     do {
         write_local(discovery, text);
         rc_endpoint_read(rc_str(text), &server);
-        rc = rc_local_connect(rc_str(discovery->name));
+        rc = rc_local_await(discovery->name, 0);
         if (rc == -EPERM)
             return explain_failure(text, "the server", rc_local_error(rc));
-        if (rc >= 0)
-            close(rc);
         /* of this task's program before, or of another thread */
-        if (rc >= 0 && rc_client_tell(&server, rc_str(message), PATIENCE_MS) == 0)
+        if (rc == 0 && rc_client_tell(&server, rc_str(message), PATIENCE_MS) == 0)
             return 0;
         rc = start_server(tools, settings, deadline, text);
         if (rc < 0)

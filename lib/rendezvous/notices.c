@@ -39,24 +39,15 @@ void rc_notices_attend(struct rc_gathers *gathers, uint32_t node)
         rc_gather_attend(nodes, node, rc_milliseconds());
 }
 
-bool rc_notices_is_word(struct rc_str text)
-{
-    return rc_str_starts(text, RC_SERVER_RAISED) || rc_str_starts(text, RC_SERVER_REPORTED);
-}
-
 bool rc_notices_take(struct rc_notices *notices, struct rc_gathers *gathers, struct rc_str text)
 {
     int64_t now = rc_milliseconds();
     uint32_t node;
 
-    if (rc_str_starts(text, RC_SERVER_RAISED)) {
-        if (!rc_failures_take(&notices->failures, text, now))
-            return false;
-    } else {
-        if (!rc_reports_take(&notices->reports, text, now, &node))
-            return false;
+    if (rc_reports_take(&notices->reports, text, now, &node))
         rc_notices_attend(gathers, node);
-    }
+    else if (!rc_failures_take(&notices->failures, text, now))
+        return false;
     rc_notices_speak(notices, gathers);
     return true;
 }

@@ -39,7 +39,7 @@ struct rc_failures {
     bool said;
 };
 
-/* Takes a text that begins with RC_SERVER_RAISED. False, with nothing changed, for a malformed one. */
+/* Takes such a text. False, with nothing changed, for any other. */
 bool rc_failures_take(struct rc_failures *failures, struct rc_str text, int64_t now);
 
 /* Whether two texts are the same but for numbers, such as that of a GPU, a port or a file. */
@@ -79,8 +79,8 @@ struct rc_reports {
 
 const char *rc_report_write(enum rc_message_id id, uint32_t node, const char *text, struct rc_arena *arena);
 
-/* Takes a text that begins with RC_SERVER_REPORTED. False, with nothing changed, for a malformed one, one of more than
- * so many groups, and without memory: the node prints it then. *node has sent it. */
+/* Takes such a text. False, with nothing changed, for any other, one of more than so many groups, and without memory:
+ * the node prints it then. *node has sent it. */
 bool rc_reports_take(struct rc_reports *reports, struct rc_str text, int64_t now, uint32_t *node);
 
 int64_t rc_reports_due(const struct rc_reports *reports);
@@ -112,10 +112,7 @@ void rc_notices_free(struct rc_notices *notices);
 /* A node has called. Nodes are told apart by their numbers alone: two may have one name (RC607). */
 void rc_notices_attend(struct rc_gathers *gathers, uint32_t node);
 
-/* Whether the text is a word that rc_notices_take takes. */
-bool rc_notices_is_word(struct rc_str text);
-
-/* Take a failure or a report, and print it. False for a malformed one: a node prints its report then. */
+/* Take a failure or a report, and print it. False for any other text: a node prints its report then. */
 bool rc_notices_take(struct rc_notices *notices, struct rc_gathers *gathers, struct rc_str text);
 
 /* When rc_notices_speak has to be called even if no message comes; INT64_MAX: never. */

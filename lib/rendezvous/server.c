@@ -187,6 +187,8 @@ static bool take_settings(struct rc_server *server, struct rc_str text)
     struct rc_server_settings settings;
     struct rc_str words;
 
+    if (!rc_str_starts(text, RC_SERVER_SETTINGS))
+        return false;
     rc_str_split(text, ' ', &words);
     if (!rc_server_settings_read(words, &settings) || !settings.owner)
         return false;
@@ -208,14 +210,13 @@ static void note_foreign(struct rc_server *server, const struct rc_connection *c
     const char *at;
     struct sockaddr_storage peer;
     socklen_t size = sizeof(peer);
-    bool is_known;
 
     if (server->foreign[0] || !rc_str_starts(rc_wire_text(&connection->wire), "gather " RC_GATHER_ROLL " "))
         return;
-    is_known = getpeername(connection->fd, (struct sockaddr *)&peer, &size) == 0 &&
-               getnameinfo((struct sockaddr *)&peer, size, text, sizeof(text), NULL, 0, NI_NUMERICHOST) == 0;
+    if (getpeername(connection->fd, (struct sockaddr *)&peer, &size) == 0)
+        getnameinfo((struct sockaddr *)&peer, size, text, sizeof(text), NULL, 0, NI_NUMERICHOST);
     at = rc_str_starts(rc_str(text), MAPPED) ? text + strlen(MAPPED) : text;
-    rc_format(&arena, "%u%s%s", connection->wire.version, is_known ? ", at " : "", is_known ? at : "");
+    rc_format(&arena, "%u%s%s", connection->wire.version, *at ? ", at " : "", at);
     /* the roll call ends with it, even if no other node has come */
     roll = rc_gathers_find(&server->gathers, RC_STR(RC_GATHER_ROLL), 1);
     if (roll && roll->over && server->notices.say)
@@ -223,31 +224,32 @@ static void note_foreign(struct rc_server *server, const struct rc_connection *c
                             rc_format(&late, RC_FOREIGN "its tasks do not start; " RC_FOREIGN_CURE, server->foreign));
 }
 
+static bool take_state(struct rc_server *server, struct rc_str text)
+{
+    bool is_signal = rc_str_is(text, RC_SERVER_SIGNALLED);
+
+    if (!is_signal && !rc_str_is(text, RC_SERVER_FAILED))
+        return false;
+    server->signalled |= is_signal;
+    end_step(server);
+    return true;
+}
+
 static bool handle_message(void *more, struct rc_connection *connection)
 {
     struct rc_server *server = more;
     struct rc_str text = rc_wire_text(&connection->wire);
     struct rc_gather_request request;
-    bool good = true;
+    bool good = false;
 
-    if (connection->wire.is_foreign) {
+    if (connection->wire.is_foreign)
         note_foreign(server, connection);
-        good = false;
-    } else if (rc_gather_request_read(text, &request)) {
+    else if (rc_gather_request_read(text, &request))
         return take_request(server, &request, connection);
-    } else if (rc_notices_is_word(text)) {
-        /* a node that no longer waits for this server has printed its line */
-        good = (!rc_str_starts(text, RC_SERVER_REPORTED) || !rc_connection_has_left(connection)) &&
-               rc_notices_take(&server->notices, &server->gathers, text);
-    } else if (rc_str_starts(text, RC_SERVER_SETTINGS)) {
-        good = take_settings(server, text);
-    } else if (rc_str_is(text, RC_SERVER_FAILED)) {
-        end_step(server);
-    } else if (rc_str_is(text, RC_SERVER_SIGNALLED)) {
-        server->signalled = true;
-    } else {
-        good = false;
-    }
+    /* a node that no longer waits for this server has printed its line */
+    else if (!rc_str_starts(text, RC_SERVER_REPORTED) || !rc_connection_has_left(connection))
+        good = rc_notices_take(&server->notices, &server->gathers, text) || take_settings(server, text) ||
+               take_state(server, text);
     return reply_text(connection, good ? RC_STR("") : RC_STR(RC_SERVER_REFUSED));
 }
 

@@ -119,9 +119,6 @@ enum rc_ending {
 /* The byte that the server writes into that socket when a failure is to end the step; srun sends it back. */
 #define RC_LIFE_FAILED 'f'
 
-/* A process of a task ends by an exception (notices.h). */
-#define RC_SERVER_RAISED "raised="
-
 /* From a node: a line about itself, which the server prints once for all nodes that send the same (notices.h). The
  * reply is empty. */
 #define RC_SERVER_REPORTED "reported="

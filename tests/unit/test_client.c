@@ -156,7 +156,7 @@ static struct rc_str packed(const char *token, struct rc_str text)
     return (struct rc_str){ message, size };
 }
 
-/* The linker's wrapper of libc's: it is to be called for addresses only; once it suspends its process. */
+/* The linker's wrappers of libc's: one is not to be called, the other suspends its process once. */
 static unsigned names_asked;
 static bool stops;
 
@@ -165,11 +165,19 @@ int __wrap_getaddrinfo(const char *, const char *, const struct addrinfo *, stru
 
 int __wrap_getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **list)
 {
-    names_asked += !(hints->ai_flags & AI_NUMERICHOST);
+    names_asked++;
+    return __real_getaddrinfo(name, service, hints, list);
+}
+
+int __real_connect(int fd, const struct sockaddr *address, socklen_t size);
+int __wrap_connect(int fd, const struct sockaddr *address, socklen_t size);
+
+int __wrap_connect(int fd, const struct sockaddr *address, socklen_t size)
+{
     if (stops)
         raise(SIGSTOP);
     stops = false;
-    return __real_getaddrinfo(name, service, hints, list);
+    return __real_connect(fd, address, size);
 }
 
 UNIT_TEST(check_answer, "client: two requests -> answered")
