@@ -270,6 +270,7 @@ void rc_gather_arrive(struct rc_gathers *gathers, struct rc_gather *gather, cons
 
 void rc_gather_depart(struct rc_gathers *gathers, struct rc_gather *gather, uint32_t member)
 {
+    bool is_twin = false;
     uint32_t i = 0;
 
     while (!gather->over && i < gather->count && gather->list[i].member != member)
@@ -282,11 +283,11 @@ void rc_gather_depart(struct rc_gathers *gathers, struct rc_gather *gather, uint
     memmove(&gather->list[i], &gather->list[i + 1], (gather->count - i) * sizeof(*gather->list));
     gather->first = RC_UNKNOWN;
     gather->end = INT64_MAX;
-    for (i = 0; i < gather->count; i++)
+    for (i = 0; i < gather->count; i++) {
         count_in(gather, &gather->list[i]);
-    for (i = 0; i < gather->count && gather->list[i].member != member; i++)
-        continue;
-    if (i < gather->count || !rc_gather_has(gather, member))
+        is_twin |= gather->list[i].member == member;
+    }
+    if (is_twin || !rc_gather_has(gather, member))
         return;
     gather->come[member] = false;
     gather->came--;

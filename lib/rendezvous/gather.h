@@ -158,6 +158,11 @@ static inline bool rc_gather_has(const struct rc_gather *gather, uint32_t member
     return member < gather->room && gather->come[member];
 }
 
+static inline bool rc_gather_has_all(const struct rc_gather *gather)
+{
+    return gather->came >= gather->of;
+}
+
 /* Whether all have arrived. */
 bool rc_gather_is_whole(const struct rc_gather *gather);
 

@@ -101,16 +101,11 @@ const char *rc_muster_missing(const struct rc_gather *gather, const struct rc_ga
     return text ? rc_format(arena, "%s did not make this call within %u s", text, (gather->each + 999) / 1000) : NULL;
 }
 
-static bool is_whole(const struct rc_gather *gather)
-{
-    return gather->came >= gather->of;
-}
-
 int64_t rc_muster_due(const struct rc_muster *muster, const struct rc_gather *gather)
 {
     int64_t wait = muster->seconds * INT64_C(1000);
 
-    if (!muster->seconds || !gather || muster->named || is_whole(gather))
+    if (!muster->seconds || !gather || muster->named || rc_gather_has_all(gather))
         return INT64_MAX;
     if (gather->came)
         return gather->begun + wait;
@@ -120,7 +115,7 @@ int64_t rc_muster_due(const struct rc_muster *muster, const struct rc_gather *ga
 /* Whether all have come since some were named. */
 static bool has_all_now(struct rc_muster *muster, const struct rc_gather *gather)
 {
-    bool has = muster->awaited && gather && is_whole(gather);
+    bool has = muster->awaited && gather && rc_gather_has_all(gather);
 
     muster->awaited &= !has;
     return has;
@@ -135,7 +130,7 @@ bool rc_muster_name(struct rc_muster *muster, const struct rc_gather *nodes)
 {
     bool named = muster->named;
 
-    if (nodes && !is_whole(nodes))
+    if (nodes && !rc_gather_has_all(nodes))
         muster->named = muster->awaited = true;
     return named;
 }
@@ -143,18 +138,16 @@ bool rc_muster_name(struct rc_muster *muster, const struct rc_gather *nodes)
 /* "n[1-2]", "nodes 1-2" */
 static const char *name_silent(const struct rc_muster *muster, const struct rc_gather *nodes, struct rc_namer *namer)
 {
-    struct rc_range *range = calloc(nodes->of, sizeof(*range));
-    const char *text = "some nodes";
+    struct rc_str one;
+    const char *text;
 
     rc_namer_reset(namer);
-    if (range && muster->hosts.p && nodes->come)
-        text = rc_name_absent_hosts(namer, muster->hosts, nodes->come, nodes->of);
-    else if (range && muster->hosts.p)
-        text = rc_format(&namer->text, "%pS", &muster->hosts);
-    else if (range)
-        text = rc_name_ranges(namer, "node", range, find_missing(nodes, range));
-    free(range);
-    return text;
+    if (muster->hosts.p && nodes->come)
+        return rc_name_absent_hosts(namer, muster->hosts, nodes->come, nodes->of);
+    if (muster->hosts.p)
+        return rc_format(&namer->text, "%pS", &muster->hosts);
+    text = name_missing("node", nodes, NULL, namer, &one);
+    return text ? text : "some nodes";
 }
 
 const char *rc_muster_nodes(struct rc_muster *muster, const struct rc_gather *nodes, int64_t now,
@@ -183,7 +176,7 @@ const char *rc_muster_end(const struct rc_muster *muster, const struct rc_gather
 {
     struct rc_namer namer;
 
-    if (!nodes || is_whole(nodes) || !ending)
+    if (!nodes || rc_gather_has_all(nodes) || !ending)
         return NULL;
     /* a node that cannot reach srun prints that; tasks that have not ended well may have ended in another plugin */
     return rc_format(arena, "the step has ended, and nothing came from %s; unless %s, %s tasks ran without ranks%s",

@@ -172,7 +172,7 @@ static struct rc_str decide_and_say(void *more, const struct rc_roll_call *call)
     struct rc_messages *findings = &verdict.answer.findings;
     struct rc_str text;
 
-    verdict.silence = nodes && nodes->came >= nodes->of ? "rollcall runs there, and another line has that node's reason"
+    verdict.silence = nodes && rc_gather_has_all(nodes) ? "rollcall runs there, and another line has that node's reason"
                                                         : RC_NO_CALL;
     text = rc_verdict_decide(more, call);
     for (unsigned i = 0; i < findings->count; i++)
