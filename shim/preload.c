@@ -110,10 +110,7 @@ static bool shim_rank0(struct rc_result *result, int *fd)
                       "nothing is set; use rollcall exec, or a suffix of node names (addr=-ib)",
                       master->wish);
     }
-    if (!rc_rank0_verify(result, &hooks) || !rc_rank0_hold(result, &hooks, fd))
-        return false;
-    rc_rank0_raise_limit(result);
-    return true;
+    return rc_rank0_verify(result, &hooks) && rc_rank0_hold(result, &hooks, fd);
 }
 
 /* librollcall-preload.so: sets RANK and the like in tasks whose command line can't change.

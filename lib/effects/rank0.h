@@ -22,10 +22,5 @@ struct rc_rank0 {
  * Checks that MASTER_ADDR is this node. It is no error if that cannot be found out (a sandbox without sockets). */
 bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *hooks);
 
-/* Raise the soft limit of open files to what torch's store needs in RANK 0's process: one for each rank, and 512. Add
- * RC426 if the hard limit is lower. Return what is needed and may be had; 0 in any other process. Call it once, before
- * the program starts. */
-uint32_t rc_rank0_raise_limit(struct rc_result *result);
-
 /* Holds the port, which no other program may have. *fd is the descriptor, open across exec, or -1. */
 bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *hooks, int *fd);

@@ -3,7 +3,6 @@
 
 #include "base/netaddr.h"
 #include "resolve/options.h"
-#include "resolve/resolve.h"
 
 /* Variables that one framework alone reads, where it would go wrong without. Only what cures something that a test
  * shows (tests/frameworks). A value of the user's stays. */
@@ -39,21 +38,15 @@ static const char *torchrun_signals(struct rc_result *result)
     return result->mode == RC_MODE_LAUNCHER ? "SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIGUSR1,SIGUSR2" : NULL;
 }
 
-uint32_t rc_ranks_count(const struct rc_result *result)
+/* With torchrun, or one process for the GPUs of a node, each GPU is a rank. */
+static const char *torch_ranks_per_root(struct rc_result *result)
 {
     uint64_t ranks = result->identity.field[RC_WORLD_SIZE];
     uint32_t gpus = result->facts.gpus.value;
 
     if ((result->mode == RC_MODE_LAUNCHER || result->has_workers) && gpus != RC_UNKNOWN && gpus > 1)
         ranks *= gpus;
-    return ranks < RC_MAX_TASKS ? (uint32_t)ranks : RC_MAX_TASKS;
-}
-
-static const char *torch_ranks_per_root(struct rc_result *result)
-{
-    uint32_t ranks = rc_ranks_count(result);
-
-    return ranks > MANY_RANKS ? rc_format(&result->arena, "%u", (ranks + ROOTS - 1) / ROOTS) : NULL;
+    return ranks > MANY_RANKS ? rc_format(&result->arena, "%u", (uint32_t)((ranks + ROOTS - 1) / ROOTS)) : NULL;
 }
 
 static const struct {
@@ -75,7 +68,7 @@ static const struct {
      * without the last two, which end torchrun at once. It sends what it handles to its workers, and waits for them. */
     { RC_NAME("PET_SIGNALS_TO_HANDLE"), torchrun_signals, "launcher mode",
       "torchrun would die of the signal that sbatch --signal asks for" },
-    /* ProcessGroupNCCL.cpp, initNCCLComm(), from torch 2.7: one NCCL id for so many ranks, by default 128. Every rank
+    /* ProcessGroupNCCL.cpp, initNCCLComm(), from torch 2.7: one NCCL id for so many ranks, by default 128, and every rank
      * fetches all ids from the one thread of rank 0's store. K ids cost it 25 + 1.3 K us a rank (tests/bench), and the
      * root of an id 75 us for each of its ranks: 13 ids are best from 4,000 to 100,000 ranks. */
     { RC_NAME("TORCH_NCCL_RANKS_PER_ROOT"), torch_ranks_per_root, "the number of ranks",

@@ -392,27 +392,6 @@ PYTHON
     prints 1019 with "${task_0[@]}" MASTER_PORT=1019 "$rollcall" exec -- sh -c 'echo $MASTER_PORT'
 }
 
-# limited SOFT HARD COMMAND...: with these limits of open files
-limited()
-{
-    (ulimit -Sn "$1" && ulimit -Hn "$2" && shift 2 && with "$@")
-}
-
-@test "soft limit of open files below a file for each rank and 512: rank 0 -> raised, others -> as it was" {
-    prints '516 4000' limited 64 4000 "${task_0[@]}" "$rollcall" exec -- sh -c 'echo $(ulimit -Sn) $(ulimit -Hn)'
-    prints 64 limited 64 4000 "${task_3[@]}" "$rollcall" exec -- sh -c 'ulimit -Sn'
-    prints 517 limited 517 4000 "${task_0[@]}" "$rollcall" exec -- sh -c 'ulimit -Sn'
-    prints 64 limited 64 4000 "${task_0[@]}" ROLLCALL=off "$rollcall" exec -- sh -c 'ulimit -Sn'
-}
-
-@test "hard limit of open files below a file for each rank and 512 -> RC426 with both numbers, and the command runs" {
-    run -0 --separate-stderr limited 64 515 "${task_0[@]}" "$rollcall" exec -- sh -c 'ulimit -Sn'
-    [ "$output" = 515 ]
-    [[ $stderr == 'rollcall: warning RC426: '*' 515 files (hard limit), '*' each of 4 ranks '*' to 516' ]]
-    run -0 --separate-stderr limited 64 515 "${task_3[@]}" "$rollcall" exec -- sh -c 'ulimit -Sn'
-    [ "$output$stderr" = 64 ]
-}
-
 @test "a port that an outer rollcall holds already is not taken by somebody else" {
     port=$(free_port)
     run -0 --separate-stderr with "${task_0[@]}" MASTER_PORT="$port" "$rollcall" exec -- "$rollcall" exec --ddp=worker -- sh -c "$print_names"
