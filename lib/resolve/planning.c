@@ -70,7 +70,7 @@ static const struct {
      * without the last two, which end torchrun at once. It sends what it handles to its workers, and waits for them. */
     { RC_NAME("PET_SIGNALS_TO_HANDLE"), torchrun_signals, "launcher mode",
       "torchrun would die of the signal that sbatch --signal asks for" },
-    /* ProcessGroupNCCL.cpp, initNCCLComm(), from torch 2.7: one NCCL id for so many ranks, by default 128, and every rank
+    /* ProcessGroupNCCL.cpp, initNCCLComm(), from torch 2.7: one NCCL id for so many ranks, by default 128. Every rank
      * fetches all ids from the one thread of rank 0's store. K ids cost it 25 + 1.3 K us a rank (tests/bench), and the
      * root of an id 75 us for each of its ranks: 13 ids are best from 4,000 to 100,000 ranks. */
     { RC_NAME("TORCH_NCCL_RANKS_PER_ROOT"), torch_ranks_per_root, "the number of ranks",
