@@ -18,6 +18,7 @@ setup_file()
     cp "$whoami" "$shared/work/train.py"
     python3 -B "$tree/tests/vectors/recordings.py" print slurm-gpus > "$shared/work/saved.env"
     job_of_readme - > "$shared/work/job.sh"
+    echo "ValueError: environment variable RANK expected, but not set" > "$shared/work/slurm-42.out"
     # a program of the reader's that wants one process
     mkdir "$shared/home/bin"
     printf '#!/bin/sh\necho "boltz is rank $RANK of $WORLD_SIZE"\n' > "$shared/home/bin/boltz"
