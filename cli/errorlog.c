@@ -49,18 +49,13 @@ struct errorlog {
     struct match found[ENTRIES]; /* symptoms, then messages */
 };
 
-/* Looks for the texts of all symptoms at once (Wu and Manber, A fast algorithm for multi-pattern searching, 1994, with
+/* Look for the texts of all symptoms at once (Wu and Manber, A fast algorithm for multi-pattern searching, 1994, with
  * blocks of two bytes). A log of a gigabyte takes seconds. */
 
 #define OWN_MESSAGE "rollcall: "
 
-struct needle {
-    struct rc_str text; /* the longest piece of a symptom's text */
-    size_t entry;
-};
-
-static struct needle needles[SYMPTOMS + 1];
-static size_t window; /* bytes of the shortest needle */
+static struct rc_str needles[SYMPTOMS + 1]; /* the longest piece of each symptom's text; then OWN_MESSAGE */
+static size_t window;                       /* bytes of the shortest needle */
 static unsigned char shift[1 << 16];
 
 static struct rc_str longest_piece(const char *text)
@@ -85,15 +80,15 @@ static unsigned block_at(const char *p)
 static void prepare_search(void)
 {
     for (size_t i = 0; i < SYMPTOMS; i++)
-        needles[i] = (struct needle){ longest_piece(symptoms[i].text), i };
-    needles[SYMPTOMS] = (struct needle){ RC_STR(OWN_MESSAGE), SYMPTOMS };
+        needles[i] = longest_piece(symptoms[i].text);
+    needles[SYMPTOMS] = RC_STR(OWN_MESSAGE);
     window = SIZE_MAX;
     for (size_t i = 0; i <= SYMPTOMS; i++)
-        window = needles[i].text.n < window ? needles[i].text.n : window;
+        window = needles[i].n < window ? needles[i].n : window;
     memset(shift, (int)window - 1, sizeof(shift));
     for (size_t i = 0; i <= SYMPTOMS; i++) {
         for (size_t end = 2; end <= window; end++) {
-            unsigned char *least = &shift[block_at(needles[i].text.p + end - 2)];
+            unsigned char *least = &shift[block_at(needles[i].p + end - 2)];
 
             if (window - end < *least)
                 *least = (unsigned char)(window - end);
@@ -161,11 +156,6 @@ static void note_message(struct errorlog *log, struct rc_str rest, struct rc_str
             note_match(log, SYMPTOMS + i, line);
 }
 
-static bool begins_with(struct rc_str text, struct rc_str needle)
-{
-    return text.n >= needle.n && memcmp(text.p, needle.p, needle.n) == 0;
-}
-
 static void search_line(struct errorlog *log, struct rc_str line)
 {
     for (size_t end = window; end <= line.n;) {
@@ -174,9 +164,9 @@ static void search_line(struct errorlog *log, struct rc_str line)
 
         end += step ? step : 1;
         for (size_t i = 0; !step && i <= SYMPTOMS; i++) {
-            struct rc_str needle = needles[i].text;
+            struct rc_str needle = needles[i];
 
-            if (!begins_with(rest, needle))
+            if (!rc_str_eq(rc_str_cut(rest, needle.n), needle))
                 continue;
             if (i == SYMPTOMS)
                 note_message(log, (struct rc_str){ rest.p + needle.n, rest.n - needle.n }, line);
@@ -186,7 +176,7 @@ static void search_line(struct errorlog *log, struct rc_str line)
     }
 }
 
-/* Searches all whole lines, and what fills the buffer without an end of line. Returns how many bytes that were. */
+/* Search all whole lines, and what fills the buffer without an end of line. Return how many bytes that were. */
 static size_t search_lines(struct errorlog *log, struct rc_str text, bool is_last)
 {
     size_t searched = 0;
@@ -205,7 +195,7 @@ static size_t search_lines(struct errorlog *log, struct rc_str text, bool is_las
     return searched;
 }
 
-/* Returns 0 or -errno. */
+/* Return 0 or -errno. */
 static int search_file(struct errorlog *log, int fd)
 {
     static char buffer[LINE_MAX_SIZE];
@@ -231,9 +221,15 @@ static int search_file(struct errorlog *log, int fd)
 /* What is printed: errors before warnings before notes. Of the errors the exception that came first (RC711) is the
  * first, then what the log has first. */
 
+/* NULL: the entry is a symptom. */
+static const struct cli_catalogue_entry *message_of(size_t entry)
+{
+    return entry < SYMPTOMS ? NULL : cli_catalogue_message((enum rc_message_id)(entry - SYMPTOMS));
+}
+
 static enum rc_level level_of(size_t entry)
 {
-    return entry < SYMPTOMS ? symptoms[entry].level : cli_catalogue[entry - SYMPTOMS].level;
+    return entry < SYMPTOMS ? symptoms[entry].level : message_of(entry)->level;
 }
 
 static int compare_matches(const void *a, const void *b, void *more)
@@ -280,10 +276,10 @@ static void print_advice(FILE *out, const char *advice)
 static void print_match(FILE *out, const struct errorlog *log, size_t entry)
 {
     const struct match *match = &log->found[entry];
-    const char *id = entry < SYMPTOMS ? NULL : cli_catalogue[entry - SYMPTOMS].id;
+    const struct cli_catalogue_entry *message = message_of(entry);
 
     fprintf(out, "%s%s%s%s%s ", paint_on(cli_report_level_paint(level_of(entry))), rc_level_name(level_of(entry)),
-            id ? " " : "", id ? id : "", paint_off());
+            message ? " " : "", message ? message->id : "", paint_off());
     console_print(out, rc_str(log->path), 0);
     fprintf(out, ":%llu", (unsigned long long)match->line);
     if (match->rank != RC_UNKNOWN)
@@ -292,9 +288,9 @@ static void print_match(FILE *out, const struct errorlog *log, size_t entry)
         fprintf(out, ", and %llu more", (unsigned long long)match->count - 1);
     fputc('\n', out);
     cli_report_detail(out, "line", match->text);
-    if (id) {
-        cli_report_detail(out, "cause", cli_catalogue[entry - SYMPTOMS].cause);
-        cli_report_detail(out, "cure", cli_catalogue[entry - SYMPTOMS].cure);
+    if (message) {
+        cli_report_detail(out, "cause", message->cause);
+        cli_report_detail(out, "cure", message->cure);
     } else {
         print_advice(out, symptoms[entry].advice);
     }
@@ -303,8 +299,7 @@ static void print_match(FILE *out, const struct errorlog *log, size_t entry)
 static void write_match(struct json *json, const struct errorlog *log, size_t entry)
 {
     const struct match *match = &log->found[entry];
-    bool is_symptom = entry < SYMPTOMS;
-    const struct cli_catalogue_entry *message = is_symptom ? NULL : &cli_catalogue[entry - SYMPTOMS];
+    const struct cli_catalogue_entry *message = message_of(entry);
 
     json_open_object(json, NULL);
     json_text(json, "file", log->path);
@@ -313,9 +308,9 @@ static void write_match(struct json *json, const struct errorlog *log, size_t en
     json_number_if(json, "rank", match->rank != RC_UNKNOWN, match->rank);
     json_text(json, "text", match->text);
     json_text(json, "level", rc_level_name(level_of(entry)));
-    json_text(json, "id", is_symptom ? NULL : message->id);
-    json_text(json, "cause", is_symptom ? symptoms[entry].advice : message->cause);
-    json_text(json, "cure", is_symptom ? NULL : message->cure);
+    json_text(json, "id", message ? message->id : NULL);
+    json_text(json, "cause", message ? message->cause : symptoms[entry].advice);
+    json_text(json, "cure", message ? message->cure : NULL);
     json_close(json);
 }
 

@@ -57,7 +57,7 @@ static uint64_t hash_of(const char *text, size_t n)
 
 void shim_look_open(struct shim_look *look)
 {
-    /* the markers, a number that a worker's script may change, and what the user tells rollcall */
+    /* the markers, a number that a worker's script may change, and the user's options */
     static const char names[][24] = {
 #define ROLLCALL_LAUNCHER(name)
 #define ROLLCALL_MARKER(name, variable) #variable,

@@ -70,7 +70,7 @@ struct rc_lookup_question rc_lookup_question_of(const struct rc_result *result, 
  * (EAI_AGAIN), it queries again for some seconds, unless asked->once. */
 void rc_lookup_find(const struct rc_lookup_question *asked, struct rc_lookup *lookup, struct rc_arena *arena);
 
-/* The same for what needs no resolver: an address, and a name whose addresses are in asked->leads. It takes as long as
+/* Answer without a resolver, if MASTER_ADDR is an address or asked->leads has its addresses. Wait no longer than
  * rc_port_reach. Return false if a resolver is needed. */
 bool rc_lookup_find_known(const struct rc_lookup_question *asked, char answer[RC_LOOKUP_SIZE]);
 

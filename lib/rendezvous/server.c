@@ -226,12 +226,12 @@ static void note_foreign(struct rc_server *server, const struct rc_connection *c
 
 static bool take_state(struct rc_server *server, struct rc_str text)
 {
-    bool is_signal = rc_str_is(text, RC_SERVER_SIGNALLED);
-
-    if (!is_signal && !rc_str_is(text, RC_SERVER_FAILED))
+    if (rc_str_is(text, RC_SERVER_SIGNALLED))
+        server->signalled = true;
+    else if (rc_str_is(text, RC_SERVER_FAILED))
+        end_step(server);
+    else
         return false;
-    server->signalled |= is_signal;
-    end_step(server);
     return true;
 }
 

@@ -343,7 +343,7 @@ enum rc_claim rc_nesting_recognise(const struct rc_context *context, struct rc_r
         return RC_CLAIM_ABSENT;
     }
     claim = chosen->claim;
-    /* an innermost one was asked last, so these are its facts */
+    /* reading the variables stopped at an innermost launcher: result->facts has its facts */
     if (claim != RC_CLAIM_INNERMOST) {
         rc_facts_init(&result->facts);
         claim = rc_launcher_recognise(chosen->index, reader, &result->facts);

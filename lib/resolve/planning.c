@@ -44,7 +44,7 @@ static const char *torch_ranks_per_root(struct rc_result *result)
     uint64_t ranks = result->identity.field[RC_WORLD_SIZE];
     uint32_t gpus = result->facts.gpus.value;
 
-    if (ranks == RC_UNKNOWN) /* of torchrun's workers, where their number is not known */
+    if (ranks == RC_UNKNOWN) /* no launcher has counted the tasks */
         return NULL;
     if ((result->mode == RC_MODE_LAUNCHER || result->has_workers) && gpus != RC_UNKNOWN && gpus > 1)
         ranks *= gpus;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """symptoms.py FILE - whether what a page says that torch and Lightning print is in the torch and Lightning that are here.
 
-Texts are the headlines of the page's sections "torch" and "Lightning", and of its harmless lines. Numbers, n1 and RANK stand for any word. Prints
-those that are not found, and exits with 1.
+Texts are the headlines of the page's sections "torch" and "Lightning", and of its harmless lines. Numbers, n1 and RANK
+stand for any word. Prints those that are not found, and exits with 1.
 """
 
 import importlib.util
