@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/env.h"
 
-/* Letters and the underscore come after '=' in ASCII: one comparison passes over nearly all of a name. */
+/* Letters and '_' are greater than '=' in ASCII, so one comparison skips most of a name. */
 static struct rc_str name_of(const char *entry)
 {
     struct rc_str name = { entry, 0 };
@@ -33,13 +33,11 @@ void rc_env_index(struct rc_env *env, const char *const *block)
     env->indexed = count <= RC_ENV_INDEXED;
 }
 
-/* The last place that can have this name. */
 static unsigned last_place(const struct rc_env *env, struct rc_str name)
 {
     return env->indexed ? env->bucket[rc_env_bucket(name)] : env->count;
 }
 
-/* The next one before it, or 0. */
 static unsigned place_before(const struct rc_env *env, unsigned place)
 {
     return env->indexed ? env->before[place] : place - 1;

@@ -36,14 +36,14 @@ static bool read_group(struct rc_str text, uint8_t *byte)
     return true;
 }
 
-/* Groups between colons. "::", once, replaces one group at least; an IPv4 address may replace the last two.
- * byte is all 0 before. */
+/* Parse groups between colons into `byte`, which must be zeroed. "::", once, stands for at least one group; an IPv4
+ * address may replace the last two. */
 static bool read_ipv6(struct rc_str text, uint8_t byte[RC_IPV6_BYTES])
 {
     unsigned used = 0;
     unsigned gap = NOWHERE;
 
-    if (rc_str_starts(text, "::")) /* elsewhere its first colon ends a group */
+    if (rc_str_starts(text, "::")) /* so that the loop sees one empty group */
         text = (struct rc_str){ text.p + 1, text.n - 1 };
     else if (rc_str_starts(text, ":"))
         return false;

@@ -9,7 +9,7 @@ bool rc_pair_next(struct rc_str *rest, char separator, struct rc_str *key, struc
     return true;
 }
 
-/* Whether a text that another node sent is printable, and was not cut off. */
+/* Return true if each byte is allowed and the text ends with a newline. */
 static bool is_whole(const struct rc_form *form, struct rc_str text)
 {
     for (size_t i = 0, length; i < text.n; i += length) {
@@ -59,7 +59,7 @@ static bool read_value(const struct rc_row *row, struct rc_str value, void *to)
 
 bool rc_pairs_read(struct rc_str text, char separator, const struct rc_form *form, void *to)
 {
-    bool head = form->head != NULL; /* it has to come next */
+    bool head = form->head != NULL; /* the next line must be the head */
     uint32_t seen = 0;
     struct rc_str name;
     struct rc_str value;

@@ -23,7 +23,6 @@ bool rc_str_eq(struct rc_str a, struct rc_str b)
     return true;
 }
 
-/* Returns how many characters are the same, up to the first that is another. */
 static size_t count_same(struct rc_str a, const char *cstring)
 {
     size_t same = 0;
@@ -133,7 +132,7 @@ size_t rc_utf8_read(struct rc_str text, uint32_t *character)
     return length;
 }
 
-/* C1 controls, and the characters that change the direction or the line of a text. */
+/* C1 controls, and characters that change the direction or line of text. */
 static bool moves_cursor(uint32_t character)
 {
     return (character >= 0x80 && character < 0xa0) || (character >= 0x200e && character <= 0x200f) ||
@@ -203,7 +202,7 @@ static void put_bytes(struct rc_arena *arena, const char *p, size_t n)
         arena->full = true;
         return;
     }
-    if (n == 0) /* p is NULL for an absent text, and memcpy must not get that */
+    if (n == 0) /* p may be NULL, which memcpy() does not allow */
         return;
     __builtin_memcpy(arena->base + arena->used, p, n);
     arena->used += n;
@@ -256,7 +255,7 @@ static void put_quoted(struct rc_arena *arena, struct rc_str s)
         put_string(arena, "...");
 }
 
-/* One directive, from after its percent sign on. Returns its last character. */
+/* Write one directive, which starts after its '%'. Return its last character. */
 static const char *put_argument(struct rc_arena *arena, const char *directive, va_list *args)
 {
     const struct rc_str *text;
@@ -298,7 +297,7 @@ const char *rc_format_list(struct rc_arena *arena, const char *format, va_list a
         else
             put_char(arena, *format);
     va_end(rest);
-    if (arena->used == arena->size) /* an empty text has no room for its NUL */
+    if (arena->used == arena->size) /* an empty text leaves no room for its NUL */
         arena->full = true;
     if (arena->full) {
         arena->used = start;
@@ -333,7 +332,7 @@ bool rc_parse_u64(struct rc_str s, uint64_t max, uint64_t *value)
     for (size_t i = 0; i < s.n; i++) {
         uint64_t digit = (uint64_t)(unsigned char)s.p[i] - '0';
 
-        /* only the twentieth digit can make the number too large */
+        /* only the 20th digit can overflow */
         if (digit > 9 || (i == 19 && (sum > UINT64_MAX / 10 || sum * 10 > UINT64_MAX - digit)))
             return false;
         sum = sum * 10 + digit;
