@@ -33,7 +33,7 @@ static bool read_at(int fd, uint64_t offset, void *to, size_t size)
     return pread(fd, to, size, (off_t)offset) == (ssize_t)size;
 }
 
-/* Compare the names as the runtime does (compiler-rt asan_linux.cpp, IsDynamicRTName). */
+/* Compare like the runtime: compiler-rt asan_linux.cpp, IsDynamicRTName. */
 static bool lists_asan(int fd, const ElfW(Dyn) *entry, uint64_t names)
 {
     char name[64];
@@ -49,7 +49,6 @@ static bool lists_asan(int fd, const ElfW(Dyn) *entry, uint64_t names)
     return false;
 }
 
-/* Is it an ELF file of this machine's kind with such a runtime among what it needs? */
 static bool is_linked_with_asan(int fd)
 {
     enum { SEGMENTS = 32, ENTRIES = 128 };
@@ -76,7 +75,7 @@ static bool is_linked_with_asan(int fd)
     return names && lists_asan(fd, entry, names);
 }
 
-/* A script has its interpreter's words in its first line. */
+/* A script's first line names its interpreter. */
 static bool needs_asan(const char *folders, const char *word, bool is_interpreter)
 {
     char path[PATH_MAX];

@@ -11,7 +11,7 @@
 
 enum { PATH_SIZE = 512, FILE_SIZE = 2048 };
 
-/* They have leading zeros, so a longer one has a larger domain. */
+/* Addresses have leading zeros, so a longer one has a larger domain. */
 int rc_pci_address_order(const void *a, const void *b)
 {
     size_t n = strlen(a);
@@ -79,7 +79,7 @@ size_t rc_nvidia_read_gpus(const char *folder, struct rc_nvidia_gpu gpu[RC_NVIDI
 
         if (entry->d_name[0] == '.' || n >= sizeof(gpu->address))
             continue;
-        /* an incomplete list is worse than none: its numbers could mean other GPUs */
+        /* indices of a partial list could mean other GPUs */
         if (count == RC_NVIDIA_GPUS_MAX) {
             count = 0;
             break;
@@ -95,7 +95,7 @@ size_t rc_nvidia_read_gpus(const char *folder, struct rc_nvidia_gpu gpu[RC_NVIDI
 
 enum { BITS = 64, FIRST_RENDER_MINOR = 128 };
 
-/* The number of "nvidia0", but not of "nvidia-uvm" or "nvidiactl". */
+/* Accept "nvidia0", not "nvidia-uvm" or "nvidiactl". */
 static bool read_minor(struct rc_str name, const char *prefix, uint32_t *minor)
 {
     size_t n = rc_str(prefix).n;
@@ -103,8 +103,7 @@ static bool read_minor(struct rc_str name, const char *prefix, uint32_t *minor)
     return rc_str_starts(name, prefix) && rc_parse_u32((struct rc_str){ name.p + n, name.n - n }, UINT16_MAX, minor);
 }
 
-/* Counts a folder's device files, and sets the bit of each that may be opened: its minor number, counted from
- * `first` on. */
+/* Count device files; set bit (minor - first) of those that may be opened. */
 static void count_files(const char *folder, const char *prefix, uint32_t first, struct rc_here *here)
 {
     DIR *all = opendir(folder);
@@ -129,8 +128,7 @@ static void count_files(const char *folder, const char *prefix, uint32_t first, 
     closedir(all);
 }
 
-/* Converts minor numbers to places in the order of PCI addresses, if the driver's files
- * tell which minor number belongs to which GPU. */
+/* Convert minor numbers to PCI order if the files map them. */
 static uint64_t order_by_address(uint64_t minors)
 {
     struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX];
@@ -143,7 +141,7 @@ static uint64_t order_by_address(uint64_t minors)
     return count > 0 ? places : minors;
 }
 
-/* A slice has a folder gi0 and so on in that of its GPU. */
+/* MIG instances are folders gi0 and so on. */
 static bool is_sliced(const char *gpu)
 {
     char path[PATH_SIZE];

@@ -6,10 +6,9 @@
 #include "system/net.h"
 #include "system/node.h"
 
-/* gloo takes a list of whole names, each of which must have an address (torch ProcessGroupGloo, split; gloo tcp
- * device.cc, lookupAddrForIface). NCCL takes the filter below, and from 2.28 on only interfaces that are running
- * (src/os/linux.cc, ncclOsFindInterfaces). Both ignore a value of one character. tensorpipe takes one whole name, and
- * without it falls back to 127.0.0.1 (tensorpipe_agent.cpp, guessAddress). */
+/* gloo takes whole names, each with an address (torch ProcessGroupGloo, split; gloo tcp device.cc, lookupAddrForIface).
+ * NCCL takes the filter below, since 2.28 only running interfaces (src/os/linux.cc, ncclOsFindInterfaces). Both ignore
+ * values of one character. tensorpipe takes one whole name, default 127.0.0.1 (tensorpipe_agent.cpp, guessAddress). */
 enum { GLOO, NCCL, TENSORPIPE };
 
 const struct rc_str rc_ifnames_variable[RC_IFNAMES] = {
@@ -63,7 +62,7 @@ static bool has_list(const struct node *node, struct rc_str list, bool must_run)
     while (list.p) {
         struct rc_str name = rc_str_split(list, ',', &list);
 
-        /* gloo takes the host's own address for an empty name */
+        /* gloo uses the host's address for an empty name */
         if (name.n && !has_name(node, name, must_run))
             return false;
     }
@@ -93,11 +92,11 @@ static bool is_found(const struct rc_ifnames *names, int variable, const struct 
         return !value.n || !names->has_peers || has_name(node, value, true);
     if (value.n < 2)
         return true;
-    /* alone on its node, gloo reaches itself without a carrier */
+    /* on a single node, gloo works without a carrier */
     return variable == GLOO ? has_list(node, value, names->has_peers) : has_passing(node, value, names->family);
 }
 
-/* Names that a user may mean: "eth0, ib0". */
+/* Names that the user may mean: "eth0, ib0". */
 static const char *list_others(const struct node *node, struct rc_arena *arena)
 {
     enum { SHOWN = 6 };

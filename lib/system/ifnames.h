@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ifnames.h - the variables that name interfaces to gloo, NCCL and tensorpipe. Not for the preload. */
+/* ifnames.h - variables that name interfaces for gloo, NCCL and tensorpipe. Not for the preload. */
 #pragma once
 
 #include "base/text.h"
@@ -10,16 +10,14 @@ enum { RC_IFNAMES = 3 };
 extern const struct rc_str rc_ifnames_variable[RC_IFNAMES];
 
 struct rc_ifnames {
-    struct rc_str value[RC_IFNAMES]; /* absent: not set, or rollcall has chosen an interface of this node */
+    struct rc_str value[RC_IFNAMES]; /* RC_ABSENT: unset, or rollcall chose an interface of this node */
     struct rc_str family;            /* NCCL_SOCKET_FAMILY */
-    bool has_peers;                  /* the launch has other nodes */
+    bool has_peers;
 };
 
-/* Return whether a value of NCCL_SOCKET_IFNAME or NCCL_IB_HCA lets a name pass. It is a list of prefixes; "=" in front
- * makes them whole names, and "^" ("^=") excludes them. The ":port" after a device's name is ignored. An empty filter
- * lets all names pass. */
+/* Return true if NCCL_SOCKET_IFNAME or NCCL_IB_HCA allows a name: a list of prefixes, whole names after "=", exclusions
+ * after "^" ("^="). Ignore a device's ":port". An empty filter allows all. */
 bool rc_ifnames_filter(struct rc_str filter, struct rc_str name);
 
-/* Return what is wrong if a library finds no interface of this node by its variable. Else NULL. The text is in the
- * arena. */
+/* Return an error text in the arena if a library cannot find its interface; else NULL. */
 const char *rc_ifnames_check(const struct rc_ifnames *names, struct rc_arena *arena);

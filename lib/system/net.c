@@ -43,7 +43,7 @@ static uint8_t count_bits(const struct rc_netaddr *mask)
     return bits;
 }
 
-/* Returns false, with *interface not to be used, where the entry is no address that other nodes may know. */
+/* Return false if other nodes cannot use the entry's address. */
 static bool keep_address(const struct ifaddrs *entry, bool all, struct rc_interface *interface)
 {
     struct rc_netaddr mask;
@@ -51,7 +51,7 @@ static bool keep_address(const struct ifaddrs *entry, bool all, struct rc_interf
     if (!netaddr_from_socket(entry->ifa_addr, &interface->address) ||
         (!all && rc_netaddr_is_link_local(&interface->address)) || !netaddr_from_socket(entry->ifa_netmask, &mask))
         return false;
-    /* an address may have a label of its own: "ib0:1" is of ib0 */
+    /* an address's label: "ib0:1" belongs to ib0 */
     snprintf(interface->name, RC_INTERFACE_SIZE, "%.*s", (int)strcspn(entry->ifa_name, all ? "" : ":"),
              entry->ifa_name);
     interface->is_up = (entry->ifa_flags & IFF_UP) && (entry->ifa_flags & IFF_RUNNING);
@@ -165,11 +165,11 @@ const char *rc_netaddr_text(const struct rc_netaddr *address, char text[RC_NETAD
     return inet_ntop(family, address->byte, text, RC_NETADDR_TEXT) ? text : "?";
 }
 
-/* A packet may be lost, and the kernel sends it again after a second only. */
+/* The kernel retransmits a lost packet only after 1 s. */
 enum { KNOCK_MS = 250 };
 
-/* Linux answers with a reset where nobody listens, so a refusal by ICMP is a firewall's. From Linux 5.8 on
- * (45af29ca761c) a connection keeps that message; before, such a firewall is not seen. */
+/* Linux answers with a reset without a listener, so an ICMP refusal is a firewall's. The socket keeps that message
+ * since Linux 5.8 (45af29ca761c); before, it is not detected. */
 static bool is_rejected(int fd)
 {
     struct msghdr message = { .msg_iov = NULL };
@@ -177,10 +177,9 @@ static bool is_rejected(int fd)
     return recvmsg(fd, &message, MSG_ERRQUEUE | MSG_DONTWAIT) >= 0;
 }
 
-/* A program that listens must not see the try: it may take the connection for one of its ranks. So this socket's
- * filter drops every answer but a reset, and the handshake never finishes. The kernel counts dropped packets
- * (SO_MEMINFO, from Linux 4.12 on): one is the answer of a port that a program listens on. Return false if this kernel
- * cannot do that. */
+/* A listener could take the test for one of its ranks. So drop every answer except a reset: the handshake never
+ * finishes. A dropped packet (SO_MEMINFO, since Linux 4.12) proves a listener. Return false if the kernel lacks
+ * this. */
 static bool drop_answers(int fd)
 {
     enum { FLAGS_AT = 13, RESET = 4 };
@@ -206,7 +205,6 @@ static bool has_dropped(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_MEMINFO, memory, &size) == 0 && memory[SK_MEMINFO_DROPS] > 0;
 }
 
-/* 0, or an errno, of a connection that was begun. */
 static int await_answer(int fd)
 {
     enum { LOOK_MS = 5 };
@@ -224,7 +222,6 @@ static int await_answer(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0 ? errno : error;
 }
 
-/* 0, or an errno. */
 static int knock(const struct rc_netaddr *address, uint16_t port)
 {
     union rc_socket_name name;
@@ -251,11 +248,12 @@ static int knock(const struct rc_netaddr *address, uint16_t port)
     return error;
 }
 
-/* Others are this node's own: it has no socket left, or no IPv6. */
+/* Other errors are local: no socket, or no IPv6. */
 static bool is_of_network(int error)
 {
     return error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH || error == ECONNREFUSED ||
-           error == EACCES || error == EPERM || error == EINVAL; /* the last three: routes of its own, and prohibited */
+           /* last three: local routes (prohibit, blackhole) and firewall rules */
+           error == EACCES || error == EPERM || error == EINVAL;
 }
 
 int rc_port_reach(const struct rc_addresses *addresses, uint16_t port, uint32_t milliseconds)
@@ -284,10 +282,9 @@ const char *rc_port_reach_words(int error)
     return error == ECONNREFUSED ? "a firewall rejects it" : strerror(error);
 }
 
-/* The search takes some 50 ms on a node of a thousand processes with a hundred files each. */
+/* ~50 ms on a node with 1000 processes of 100 files each. */
 enum { FILES_MAX = 1 << 20, NAME_SIZE = 17 };
 
-/* Whether the process has the socket open. */
 static bool has_socket(uint32_t pid, uint64_t inode, unsigned *budget)
 {
     char path[64];
@@ -309,7 +306,7 @@ static bool has_socket(uint32_t pid, uint64_t inode, unsigned *budget)
     return found;
 }
 
-/* A process chooses its own name, so unprintable characters become a question mark. */
+/* A process chooses its name: replace unprintable characters. */
 static const char *read_name(uint32_t pid, char name[NAME_SIZE])
 {
     char path[64];
@@ -324,7 +321,7 @@ static const char *read_name(uint32_t pid, char name[NAME_SIZE])
     return name;
 }
 
-/* The pid that has the socket open; 0 where no such process can be seen. */
+/* Return a process with this socket, or 0 if none is visible. */
 static uint32_t find_process(uint64_t inode)
 {
     DIR *processes = opendir("/proc");

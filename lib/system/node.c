@@ -32,7 +32,6 @@ bool rc_file_lines(const char *path, char *buffer, size_t size, rc_file_line *ta
 
         for (; rest.p && !taken; line = rc_str_split(rest, '\n', &rest))
             taken = take(line, more);
-        /* keeps the beginning of a line until its end is read */
         used = taken ? 0 : line.n;
         for (size_t i = 0; i < used; i++)
             buffer[i] = line.p[i];
@@ -46,7 +45,7 @@ uint64_t rc_hexadecimal(struct rc_str text)
     uint64_t number = 0;
 
     for (size_t i = 0; i < text.n; i++) {
-        char c = text.p[i] | 0x20; /* a small letter */
+        char c = text.p[i] | 0x20; /* lower case */
 
         number = number << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
     }
@@ -64,7 +63,7 @@ static size_t read_proc(uint32_t pid, const char *file, char *buffer, size_t siz
     return rc_file_read(path, buffer, size);
 }
 
-/* "42 (a) b) S 17 ...": the program's name may hold blanks and brackets. */
+/* "42 (a) b) S 17 ...": the name may contain blanks and parentheses. */
 uint32_t rc_process_parent(uint32_t pid)
 {
     char text[STAT_SIZE];
@@ -72,7 +71,6 @@ uint32_t rc_process_parent(uint32_t pid)
     uint32_t parent;
 
     rc_str_split_last((struct rc_str){ text, read_proc(pid, "stat", text, sizeof(text)) }, ')', &rest);
-    /* an empty word before the first blank, then the state */
     rc_str_split(rest, ' ', &rest);
     rc_str_split(rest, ' ', &rest);
     return rc_parse_u32(rc_str_split(rest, ' ', &rest), UINT32_MAX - 1, &parent) ? parent : 0;
@@ -117,7 +115,7 @@ bool rc_affinity_get(struct rc_cpuset *set)
 {
     struct rc_cpuset read = { .word = { 0 } };
 
-    /* the number of bytes that the kernel has written */
+    /* returns the number of bytes written */
     if (rc_sys_getaffinity(&read, sizeof(read)) <= 0)
         return false;
     *set = read;
@@ -147,11 +145,11 @@ bool rc_affinity_widest(struct rc_cpuset *set)
     return true;
 }
 
-enum { LINE_SIZE = 4096 + 128 }; /* size of a piece of /proc/self/maps */
+enum { LINE_SIZE = 4096 + 128 }; /* of a part of /proc/self/maps */
 
 struct mapping {
     uintptr_t address;
-    struct rc_str file; /* that is mapped there */
+    struct rc_str file;
 };
 
 /* "7f00-7f10 r-xp 00000000 08:01 1234      /usr/lib/x.so" */
@@ -170,7 +168,7 @@ static bool take_mapping(struct rc_str line, void *more)
     return true;
 }
 
-/* The file that this function is in; its name is in buffer. */
+/* Return this function's file; its name is in `buffer`. */
 static struct rc_str own_file(char *buffer, size_t size)
 {
     struct mapping own = { .address = (uintptr_t)&own_file };
@@ -179,7 +177,6 @@ static struct rc_str own_file(char *buffer, size_t size)
     return own.file;
 }
 
-/* The path up to its last slash, without it. */
 static struct rc_str folder_of(struct rc_str path)
 {
     struct rc_str name;
@@ -214,7 +211,7 @@ struct rc_str rc_beside_file(const char *relative, const char *name, char *path,
     return arena.full ? RC_ABSENT : rc_str(path);
 }
 
-/* The file, if it can be read and none of these characters is in its path. Absent where `relative` is NULL. */
+/* Return the file if it is readable and without these characters. */
 static struct rc_str file_without(const char *characters, const char *relative, const char *name, char *path,
                                   size_t size)
 {

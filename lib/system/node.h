@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* node.h - files, processes, names, masks, and where this program lies, without a libc; the clock. */
+/* node.h - files, processes, host name, CPU masks, installed files, without a libc; the clock. */
 #pragma once
 
 #include <time.h>
@@ -7,69 +7,53 @@
 #include "base/cpuset.h"
 #include "base/text.h"
 
-/* Reads up to `size` bytes, and returns how many there were; 0 for a file that is empty or cannot be read. A result of
- * `size` means that there may be more. Never waits for the other end of a FIFO. */
+/* Return the number of bytes read, 0 if unreadable, `size` if there may be more. Never block on a FIFO. */
 size_t rc_file_read(const char *path, char *buffer, size_t size);
 
-/* Reads a file of the kernel's line by line, each without its end, until `take` returns true for one, and returns
- * whether it did. A line is in the buffer, of `size` bytes; what follows one that is longer is not read. */
+/* Read a kernel file by lines until `take` returns true; return whether it did. Stop at a line longer than `size`. */
 typedef bool rc_file_line(struct rc_str line, void *more);
 bool rc_file_lines(const char *path, char *buffer, size_t size, rc_file_line *take, void *more);
 
-/* A number as the kernel writes it in hexadecimal. */
 uint64_t rc_hexadecimal(struct rc_str text);
 
-/* The id of a process's parent. 0 where there is no such process, and at the top
- * of the process tree, which in a container comes early. */
+/* Return the parent's id, or 0 at the top of the (container's) tree. */
 uint32_t rc_process_parent(uint32_t pid);
 
-/* Reads up to `size` bytes of a process's command line, its words separated by
- * NULs as in /proc/PID/cmdline. Returns how many; 0 where there is none. */
+/* Read /proc/PID/cmdline, words ending in NUL. Return the number of bytes. */
 size_t rc_process_command(uint32_t pid, char *buffer, size_t size);
 
-/* Facts about this node that the core needs and may not read itself. */
+enum { RC_NODE_NAME_SIZE = 65 };
 
-enum { RC_NODE_NAME_SIZE = 65 }; /* as in struct utsname */
-
-/* This node's own name into name, which is also returned; "" where there is none. */
+/* Write and return the host name; "" if unknown. */
 const char *rc_node_name(char name[RC_NODE_NAME_SIZE]);
 
-/* The number of NVIDIA GPUs that this process can see as /dev/nvidiaN; a container has only its own. RC_UNKNOWN
- * where /dev cannot be read. */
+/* Return the number of visible /dev/nvidiaN, or RC_UNKNOWN if /dev is unreadable. */
 uint32_t rc_node_gpus(void);
 
-/* Reads and sets the mask of the calling thread. False, with nothing changed, where the
- * kernel refuses. They need no libc. */
+/* Get or set the calling thread's CPU mask. Return false, with nothing changed, on failure. */
 bool rc_affinity_get(struct rc_cpuset *set);
 bool rc_affinity_set(const struct rc_cpuset *set);
 
-/* The widest set that the process may give itself: its cgroup's cpuset, from a
- * scheduler or a container. To find out, it takes that set for a moment. */
+/* Get the widest allowed mask by setting it briefly. */
 bool rc_affinity_widest(struct rc_cpuset *set);
 
-/* Where rollcall itself lies, and what was installed with it.
- *
- * The kernel says from which file this code was mapped (/proc/self/maps), the same way for the command, the libraries
- * and the plugin, with or without a libc; so an installed tree can be moved. Never fails: what cannot be found is
- * absent. */
+/* Paths relative to rollcall's file in /proc/self/maps, so that an installed tree can be moved. Return RC_ABSENT if not
+ * found or too long. */
 
-/* The path `relative` ("../share/rollcall") from a file's folder, by names alone: each leading "../" takes one folder
- * off. Written to path, with a NUL after it; absent where there are too few folders, or where it does not fit. */
+/* Write the path of `relative` ("../share/rollcall") from a file's folder; each "../" removes a folder name. */
 struct rc_str rc_beside(struct rc_str file, const char *relative, char *path, size_t size);
 
-/* The path of a file `name` in the folder `relative` from this code's own. The file need not be there. */
+/* Write the path of `name` in `relative` of this code's folder; it need not exist. */
 struct rc_str rc_beside_file(const char *relative, const char *name, char *path, size_t size);
 
-/* The folder of the watch, if torch can load it from there: its module can be
- * read, and PYTHONPATH can hold it (it has no colon). Absent where `relative` is NULL. */
+/* Write the watch's folder if torch can load it: readable and without ':' (PYTHONPATH). `relative` may be NULL. */
 struct rc_str rc_beside_watch(const char *relative, char *path, size_t size);
 
-/* A library of that name, if a loader can take it from there: it can be read, and
- * LD_PRELOAD can hold its name (no colon, blank or dollar in it). Absent where `relative` is NULL. */
+/* Write a library's path if the loader can use it: readable and without colon, blank or dollar (LD_PRELOAD). `relative`
+ * may be NULL. */
 struct rc_str rc_beside_library(const char *relative, const char *name, char *path, size_t size);
 
 #ifndef ROLLCALL_RAW_SYSCALLS
-/* Milliseconds of a clock that is never set back. */
 static inline int64_t rc_milliseconds(void)
 {
     struct timespec t;
@@ -78,7 +62,7 @@ static inline int64_t rc_milliseconds(void)
     return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
 }
 
-/* How many until then, for poll: 0 where it is over, a minute at most. */
+/* Return milliseconds for poll(): 0 to 60,000. */
 static inline int rc_milliseconds_left(int64_t deadline)
 {
     int64_t n = deadline - rc_milliseconds();
@@ -86,7 +70,7 @@ static inline int rc_milliseconds_left(int64_t deadline)
     return n < 0 ? 0 : n > 60000 ? 60000 : (int)n;
 }
 
-/* The same for a request, which needs one at least. */
+/* Return at least 1, for a request. */
 static inline uint32_t rc_milliseconds_of_request(int64_t deadline)
 {
     int64_t n = deadline - rc_milliseconds();
@@ -94,8 +78,7 @@ static inline uint32_t rc_milliseconds_of_request(int64_t deadline)
     return n < 1 ? 1 : n > INT32_MAX ? INT32_MAX : (uint32_t)n;
 }
 
-/* Returns the deadline, later by the time for which this process was suspended since `before`, when it began to wait
- * for that many milliseconds. */
+/* Return the deadline, plus any time suspended since `before`, when a wait of `milliseconds` began. */
 static inline int64_t rc_deadline_resume(int64_t deadline, int64_t before, int64_t milliseconds)
 {
     int64_t late = rc_milliseconds() - before - milliseconds;

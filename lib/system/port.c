@@ -12,7 +12,7 @@ enum { COLUMN_LOCAL = 1, COLUMN_STATE = 3, COLUMN_USER = 7, COLUMN_INODE = 9, CO
 
 struct search {
     uint16_t port;
-    int worth; /* of *row; 0: none yet */
+    int worth;
     struct rc_tcp_row *row;
 };
 
@@ -57,7 +57,6 @@ socklen_t rc_socket_name(union rc_socket_name *name, const struct rc_netaddr *ad
     bool is_four = address->size == RC_IPV4_BYTES;
     unsigned char *number = (unsigned char *)&name->four.sin_port;
 
-    /* the port is at the same offset in both address structures */
     _Static_assert(offsetof(struct sockaddr_in, sin_port) == offsetof(struct sockaddr_in6, sin6_port),
                    "as Linux has it");
     *name = (union rc_socket_name){ .six = { .sin6_family = is_four ? AF_INET : AF_INET6 } };
@@ -79,7 +78,7 @@ static int open_bound(const struct rc_netaddr *address, uint16_t port, int type,
 
     if (fd < 0)
         return (int)fd;
-    /* one socket for both families, whatever net.ipv6.bindv6only says */
+    /* one socket for both families, regardless of net.ipv6.bindv6only */
     if (name.any.sa_family == AF_INET6)
         rc_sys_setsockopt((int)fd, IPPROTO_IPV6, IPV6_V6ONLY, &no);
     if (binding == RC_PORT_SHARED)
@@ -110,7 +109,7 @@ static int bound_somehow(uint16_t port, int type, enum rc_port_binding binding)
 
     if (fd >= 0 || fd == -EADDRINUSE || fd == -EACCES)
         return fd;
-    /* IPv6 is off on many clusters: the family is missing, or has no address */
+    /* IPv6 is disabled on many clusters */
     return open_bound(&any_four, port, type, binding);
 }
 
@@ -119,9 +118,8 @@ int rc_port_bind(uint16_t port, int type, enum rc_port_binding binding)
     struct rc_tcp_row row;
     int fd = bound_somehow(port, type, binding);
 
-    /* A shared bind is refused by listeners and by connections of others, but not by a
-     * holder; that one is known because then the kernel lists no socket at all. (A
-     * holder and TIME_WAIT together are not seen: the second listener is.) */
+    /* Listeners and connections refuse a shared bind, a holder does not, but then the kernel lists no socket. (A holder
+     * beside TIME_WAIT is missed until the second listener fails.) */
     if (binding == RC_PORT_SHARED && fd >= 0 && !rc_proctcp_find(port, &row)) {
         rc_sys_close(fd);
         return -EADDRINUSE;
@@ -129,7 +127,7 @@ int rc_port_bind(uint16_t port, int type, enum rc_port_binding binding)
     return fd;
 }
 
-/* bash uses descriptors 10 and 255, daemons the lowest ones; a limit of 256 is common */
+/* bash uses descriptors 10 and 255, daemons the lowest; a limit of 256 is common */
 static int move_up(int fd)
 {
     static const int lowest[] = { 200, 64, 3 };
@@ -145,7 +143,7 @@ int rc_port_hold(uint16_t port)
 {
     int fd = rc_port_bind(port, SOCK_STREAM, RC_PORT_EXCLUSIVE);
 
-    /* an earlier step may have left it in TIME_WAIT, and torch could listen all the same */
+    /* TIME_WAIT of an earlier step does not stop torch from listening */
     if (fd == -EADDRINUSE)
         fd = rc_port_bind(port, SOCK_STREAM, RC_PORT_SHARED);
     return fd < 0 ? fd : move_up(fd);

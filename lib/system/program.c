@@ -20,7 +20,6 @@
 
 #include "system/node.h"
 
-/* Room for one descriptor, aligned as the kernel wants it. */
 union control {
     struct cmsghdr head;
     char space[CMSG_SPACE(sizeof(int))];
@@ -41,7 +40,7 @@ void rc_descriptor_send(int socket, int fd)
     (void)!sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Takes one that has been sent, and is not closed on exec. -1 where there is none. Does not wait. */
+/* Receive a descriptor, or return -1. Do not block. */
 static int descriptor_take(int socket)
 {
     union control control;
@@ -60,8 +59,7 @@ static int descriptor_take(int socket)
 
 #define LIBRARY_PATH "LD_LIBRARY_PATH="
 
-/* Those that glibc drops for set-uid programs (unsecvars.h) and that are not about names, times
- * or temporary files; musl reads LD_* alone. */
+/* From glibc's unsecvars.h, without names, times and temporary files; musl reads only LD_*. */
 static const char *const loader_variables[] = {
     "LD_", "GCONV_PATH=", "GETCONF_DIR=", "GLIBC_TUNABLES=", "LOCPATH=", "MALLOC_", "NLSPATH=",
 };
@@ -79,7 +77,7 @@ static bool is_for_loader(const char *entry)
     return starts_with(entry, RC_PROGRAM_LIBRARIES);
 }
 
-/* The entry as rollcall-pmix gets it, from the task or from a program between; else NULL. */
+/* Return the entry or its stored copy as LD_LIBRARY_PATH=, else NULL. */
 static const char *library_path(const char *entry)
 {
     if (starts_with(entry, LIBRARY_PATH))
@@ -88,7 +86,7 @@ static const char *library_path(const char *entry)
                                                     : NULL;
 }
 
-/* What becomes of an entry; NULL: it is left out. `room` is for one that is renamed. */
+/* Return the child's entry, in `room` if renamed; NULL to drop it. */
 static const char *adapt_entry(enum rc_program_kind kind, const char *entry, char *room)
 {
     const char *path = library_path(entry);
@@ -103,8 +101,7 @@ static const char *adapt_entry(enum rc_program_kind kind, const char *entry, cha
     return room;
 }
 
-/* Copies the list for a program; NULL without memory. To be freed; most strings stay the
- * caller's and have to live as long. */
+/* Copy the list for the caller to free; most strings are borrowed. Return NULL without memory. */
 static char **program_environment(enum rc_program_kind kind, const char *const *env)
 {
     size_t room = 0;
@@ -133,10 +130,9 @@ static char **program_environment(enum rc_program_kind kind, const char *const *
     return copy;
 }
 
-/* So often it looks whether the program has ended and left its output open to others. With 60 processes on two cores
- * the end of one that was killed took more than 100 ms, and PMIx_Finalize takes up to 2 s (RC_PROGRAM_END_MS).
- * CLOSED_MS: one that has closed its output may end after the deadline. rollcall-pmix ends BEYOND_MS after its caller's
- * deadline if it cannot see that nobody reads its output any more. */
+/* LOOK_MS: interval to check for an ended program whose output others keep open. With 60 processes on two cores, a
+ * killed one took over 100 ms to end; PMIx_Finalize takes up to 2 s (RC_PROGRAM_END_MS). CLOSED_MS: grace after closing
+ * the output; BEYOND_MS: rollcall-pmix's, if it does not detect that its output has no reader. */
 enum { LOOK_MS = 100, CLOSED_MS = 200, BEYOND_MS = 1000 };
 
 static void close_end(int *end)
@@ -146,8 +142,8 @@ static void close_end(int *end)
     *end = -1;
 }
 
-/* Opens a pipe, or a pair of sockets, with both ends above the standard streams, or -1. A daemon may have
- * closed those, and the dup2 of the child would then close its own source. 0 or an errno. */
+/* Open a pipe or socket pair above the standard streams: if a daemon closed those, dup2() would close its source.
+ * Return 0 or an errno. */
 static int open_pipe(int ends[2], bool as_sockets)
 {
     int low[2];
@@ -166,7 +162,6 @@ static int open_pipe(int ends[2], bool as_sockets)
 
 enum { DEADLINE_SIZE = sizeof("4294967295") };
 
-/* Builds argv of the program. The strings are borrowed. NULL without memory. */
 static char **make_arguments(const struct rc_program *program, char deadline[DEADLINE_SIZE])
 {
     size_t count = 0;
@@ -191,7 +186,6 @@ static char **make_arguments(const struct rc_program *program, char deadline[DEA
     return argv;
 }
 
-/* What a child does before its program. */
 struct start {
     const struct rc_program *program;
     char **argv;
@@ -202,7 +196,7 @@ struct start {
     int error;
 };
 
-/* In the child, which shares the caller's memory until execve, as with posix_spawn. */
+/* In the child, which shares the caller's memory until execve(), as in posix_spawn(). */
 static int run_child(void *more)
 {
     struct start *start = more;
@@ -213,10 +207,10 @@ static int run_child(void *more)
         signal(number, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    /* a caller that has ended before this call has left the child to another parent */
+    /* the caller has already ended */
     if (start->program->kind != RC_PROGRAM_PMIX && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != start->parent))
         _exit(1);
-    /* timeout -s KILL kills the process group of the caller */
+    /* timeout -s KILL kills the caller's process group */
     if (start->program->kind == RC_PROGRAM_PMIX)
         setpgid(0, 0);
     if (!start->program->with_errors)
@@ -227,8 +221,8 @@ static int run_child(void *more)
     _exit(1);
 }
 
-/* posix_spawn, and a child that ends with the caller's thread: it cannot set that, and a program that does so itself
- * may start late. rollcall-pmix is connected to a server that takes its end for a task's, and is left to end. */
+/* Like posix_spawn(), with PR_SET_PDEATHSIG, which the program might set too late. Not for rollcall-pmix, whose PMIx
+ * server treats its death as a task's. */
 static int spawn_child(const struct rc_program *program, int in, int out, pid_t *child)
 {
     char deadline[DEADLINE_SIZE];
@@ -262,8 +256,7 @@ static int spawn_child(const struct rc_program *program, int in, int out, pid_t 
     return start.error;
 }
 
-/* The whole input must fit into the pipe before there is a reader. Otherwise a program
- * that does not read would end the caller, perhaps a user's task, by SIGPIPE. */
+/* The input must fit: without a reader, SIGPIPE could kill the caller, perhaps a user's task. */
 static int fill_pipe(int fd, struct rc_str input)
 {
     ssize_t n;
@@ -280,12 +273,12 @@ static bool has_ended(pid_t child)
 {
     siginfo_t info = { .si_pid = 0 };
 
-    /* a caller that ignores SIGCHLD has no children that have ended */
+    /* fails if the caller ignores SIGCHLD and the child has ended */
     return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == child;
 }
 
-/* Reads all that the child writes before the deadline. Its own children may keep the pipe
- * open: once it has ended, what is there is all. The time for which both were suspended does not count. */
+/* Read the output until the deadline or the child's end: its children may keep the pipe open. Suspended time does not
+ * count. */
 static ssize_t read_until(int fd, pid_t child, int64_t deadline, char *output, size_t size)
 {
     size_t used = 0;
@@ -305,7 +298,6 @@ static ssize_t read_until(int fd, pid_t child, int64_t deadline, char *output, s
             break;
         if (ready <= 0 && left <= 0)
             return -ETIMEDOUT;
-        /* a signal says nothing of the pipe */
         if (ready <= 0)
             continue;
         n = read(fd, output + used, size - 1 - used);
@@ -321,7 +313,7 @@ static ssize_t read_until(int fd, pid_t child, int64_t deadline, char *output, s
     return (ssize_t)used;
 }
 
-/* Waits for the child until then, and writes how it ended. */
+/* Return true, with *status set, if the child ended by the deadline. */
 static bool has_reaped(pid_t child, int64_t deadline, int *status)
 {
     pid_t ended;
@@ -354,14 +346,14 @@ ssize_t rc_program_run(const struct rc_program *program, char *output, size_t si
     close_end(&out[1]);
     n = error ? -error : read_until(out[0], child, deadline, output, size);
     close_end(&out[0]);
-    /* the child closes its output when it ends, or just before; if it could not be read, it is killed at once */
+    /* a child closes its output just before it ends; after a failed read, kill it */
     if (n >= 0 && deadline < rc_milliseconds() + CLOSED_MS)
         deadline = rc_milliseconds() + CLOSED_MS;
     if (!error && !has_reaped(child, n < 0 ? 0 : deadline, status)) {
-        /* Slurm ends a step whose PMIx client is killed; this one ends because nobody reads its output */
+        /* Slurm ends a step whose PMIx client is killed; rollcall-pmix ends without a reader */
         if (program->kind != RC_PROGRAM_PMIX)
             kill(child, SIGKILL);
-        /* one that waits for a device does not end by that: it is left to init */
+        /* a process blocked in a device survives SIGKILL and is left to init */
         has_reaped(child, rc_milliseconds() + RC_PROGRAM_END_MS, status);
         if (n >= 0)
             n = -ETIMEDOUT;
