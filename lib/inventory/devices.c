@@ -5,30 +5,30 @@
 #include "inventory/inventory.h"
 #include "system/gpufiles.h"
 
-/* The node's GPUs, their driver and IMEX channels, as the drivers' files have them. No driver is opened, so a
- * GPU that the task may not use counts, too. */
+/* GPUs, their driver, IMEX channels and network cards, from the drivers' files. No driver is opened, so GPUs that the
+ * task may not use count. */
 
 #define IMEX_CHANNELS "/dev/nvidia-caps-imex-channels"
 #define KFD_NODES     "/sys/class/kfd/kfd/topology/nodes"
 
 enum { LANES_MAX = 32, TEXT_SIZE = 1024 };
 
-/* Drivers of other vendors, in whose folders their devices are. */
+/* Other vendors' drivers, whose folders contain their devices. */
 static const struct {
     const char *driver;
     const char *vendor;
 } others[] = { { "amdgpu", "AMD" }, { "xe", "Intel" }, { "i915", "Intel" }, { "habanalabs", "Habana" } };
 
-/* As a file of a driver's folder is named by: "0000:3b:00.0". The others are "bind" and its like. */
+/* Accept "0000:3b:00.0"; a driver's folder also has files such as "bind". */
 static bool is_address(struct rc_str name)
 {
     return rc_str_pieces(name, ':') == 3;
 }
 
-/* Called with each of the node's GPUs. model: of NVIDIA's, as the driver has it, "" without; NULL of others. */
+/* Called for each GPU. `model`: NVIDIA's, "" if unknown; NULL for other vendors. */
 typedef void look_at_gpu(const char *vendor, const char *address, const char *model, struct rc_tally *tally);
 
-/* Other drivers' devices are in their folders by their PCI addresses. Returns how many GPUs are AMD's. */
+/* Return the number of AMD GPUs. */
 static unsigned look_at_gpus(look_at_gpu *look, struct rc_tally *tally)
 {
     static struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX];
@@ -56,7 +56,7 @@ static struct rc_str read_device(struct rc_str address, const char *what, struct
     return rc_files_line(rc_files_path(RC_SYSFS_PCI "/%pS/%s", &address, what), arena);
 }
 
-/* Servers' GPUs have their name there; of others the number is known, "AMD 0x744c". */
+/* Server GPUs have a product name; print the device id of others: "AMD 0x744c". */
 static void count_gpu(const char *vendor, const char *address, const char *model, struct rc_tally *tally)
 {
     char text[TEXT_SIZE];
@@ -73,8 +73,7 @@ static void count_gpu(const char *vendor, const char *address, const char *model
     rc_tally_add(tally, rc_str_starts(name, vendor) ? name : rc_str(rc_format(&arena, "%s %pS", vendor, &name)));
 }
 
-/* An AMD GPU can be split into several (CPX and others): each has a node of its own. A node whose file may not be
- * read is that of a GPU of another job. */
+/* Each part of a split AMD GPU (CPX and others) has a node. An unreadable node belongs to another job's GPU. */
 static unsigned count_kfd_gpus(void)
 {
     char name[RC_FILES_MAX][RC_FILES_NAME];
@@ -104,9 +103,8 @@ struct rc_str rc_inventory_gpus(struct rc_arena *arena)
     return arena->full ? text : rc_str(text.p);
 }
 
-/* The width of a PCIe link now, against what the device can do, and a network card's speed. A GPU lowers its speed
- * while it is idle, so healthy nodes would differ by what ran on them last. Virtual functions and many virtual machines
- * do not say the width: there is 0, or 255. */
+/* Compare a PCIe link's width with the device's maximum, and report a network card's speed. Idle GPUs lower their
+ * speed, so healthy nodes would differ. Virtual functions and many virtual machines report width 0 or 255. */
 static void count_link(struct rc_str address, bool idles, struct rc_tally *tally)
 {
     char text[TEXT_SIZE];
@@ -138,7 +136,7 @@ struct rc_str rc_inventory_gpu_links(struct rc_arena *arena)
     return rc_tally_write(&tally, arena);
 }
 
-/* "550.54.15": two or more numbers with points between */
+/* Accept "550.54.15": at least two numbers. */
 static bool is_version(struct rc_str word)
 {
     uint32_t number;
@@ -151,8 +149,8 @@ static bool is_version(struct rc_str word)
     return count > 1;
 }
 
-/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023", and of the open module
- * "... NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build ..." */
+/* Formats: "NVRM version: NVIDIA UNIX x86_64 Kernel Module 535.104.05 Sat Aug 19 ...", and for the open module "...
+ * NVIDIA UNIX Open Kernel Module for x86_64 550.54.15 Release Build ...". */
 struct rc_str rc_inventory_gpu_driver(struct rc_arena *arena)
 {
     struct rc_str rest = rc_files_line(rc_files_path("/proc/driver/nvidia/version"), arena);
@@ -170,7 +168,7 @@ struct rc_str rc_inventory_gpu_driver(struct rc_arena *arena)
     return version.p ? rc_str(rc_format(arena, "amdgpu %pS", &version)) : RC_ABSENT;
 }
 
-/* The numbers of the channels are each job's own. */
+/* Channel numbers differ between jobs, so they are not reported. */
 struct rc_str rc_inventory_imex(struct rc_arena *arena)
 {
     char name[RC_FILES_MAX][RC_FILES_NAME];
@@ -183,13 +181,12 @@ struct rc_str rc_inventory_imex(struct rc_arena *arena)
     return RC_ABSENT;
 }
 
-/* The node's cards for fast networks: InfiniBand, RoCE, EFA and others that the kernel lists in
- * /sys/class/infiniband, and Slingshot's in /sys/class/cxi. Their names, addresses and firmware are not compared. */
+/* Cards in /sys/class/infiniband (InfiniBand, RoCE, EFA, ...) and /sys/class/cxi (Slingshot). Names, addresses and
+ * firmware are not compared. */
 
 #define INFINIBAND "/sys/class/infiniband"
 #define SLINGSHOT  "/sys/class/cxi"
 
-/* Calls for each entry of folder/below. */
 static void for_each(const char *folder, const char *below, void (*look)(const char *entry, struct rc_tally *tally),
                      struct rc_tally *tally)
 {
@@ -204,7 +201,7 @@ static void for_each(const char *folder, const char *below, void (*look)(const c
     }
 }
 
-/* "mlx5_core MT4129", or the numbers of a card that has no such name: "efa 0x1d0f:0xefa2" */
+/* Report "mlx5_core MT4129", or ids for a card without hca_type: "efa 0x1d0f:0xefa2". */
 static void count_card(const char *card, struct rc_tally *tally)
 {
     char text[TEXT_SIZE];
@@ -231,7 +228,7 @@ struct rc_str rc_inventory_nics(struct rc_arena *arena)
     return rc_tally_write(&tally, arena);
 }
 
-/* "ACTIVE InfiniBand 400 Gb/sec (4X NDR)". The rate of a port that is not active says nothing. */
+/* Report "ACTIVE InfiniBand 400 Gb/sec (4X NDR)". The rate counts only if the port is active. */
 static void count_port(const char *port, struct rc_tally *tally)
 {
     char text[TEXT_SIZE];
@@ -255,7 +252,7 @@ static void count_ports(const char *card, struct rc_tally *tally)
     for_each(card, "/ports", count_port, tally);
 }
 
-/* Slingshot's cards have an interface each: "up 200000 Mb/s". */
+/* Report the interface of a Slingshot card: "up 200000 Mb/s". */
 static void count_interface(const char *interface, struct rc_tally *tally)
 {
     char text[TEXT_SIZE];

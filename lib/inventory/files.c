@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* files.c - files and folders, and what is counted in them. Nothing here waits for the other end of a FIFO. */
+/* files.c - read, list and count files; never blocks on a FIFO. */
 #include "config.h"
 
 #include <dirent.h>

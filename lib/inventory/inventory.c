@@ -13,12 +13,11 @@
 #include "system/gpufiles.h"
 #include "system/node.h"
 
-/* The kernel, this process's limits, and how much a node has of memory and processors.
+/* The kernel, this process's limits, memory and processors.
  *
- * While the plugin's nodes meet, the limits are still those of the node's slurmd: Slurm puts srun's in their place
- * right before it starts the program, as far as PropagateResourceLimits and the hard limits let it (set_user_limits).
- * What srun says is the same for all nodes. So tasks' limits differ only where these do.
- */
+ * While the plugin's nodes meet, the limits are slurmd's: Slurm sets srun's just before it starts the program, as far
+ * as PropagateResourceLimits and the hard limits allow (set_user_limits). srun's are the same on all nodes, so tasks'
+ * limits differ only if slurmd's do. */
 
 enum { EXACT_MAX = 99999, ROUGH_GIB = 100 };
 
@@ -47,8 +46,8 @@ static const char *write_bytes(rlim_t limit, struct rc_arena *arena)
     return limit == RLIM_INFINITY ? rc_copy(arena, RC_STR("unlimited")) : write_size(limit, arena);
 }
 
-/* Of bytes. The hard limit is there where it is another one: a task may raise its own to that. With glibc `resource` is
- * an enum, to which clang converts no signed number without a warning. */
+/* Report a limit in bytes, and the hard limit if it differs: a task may raise the soft one to it. glibc's `resource` is
+ * an enum; clang warns when it converts a signed number. */
 static struct rc_str write_limit(unsigned resource, struct rc_arena *arena)
 {
     struct rlimit limit;
@@ -94,7 +93,7 @@ static struct rc_str find_shm(struct rc_arena *arena)
     return rc_str(write_size((uint64_t)there.f_blocks * there.f_frsize, arena));
 }
 
-/* "MemTotal:       16384256 kB", which is the first line */
+/* The first line is "MemTotal: 16384256 kB". */
 static struct rc_str find_memory(struct rc_arena *arena)
 {
     struct rc_str rest;
@@ -106,8 +105,8 @@ static struct rc_str find_memory(struct rc_arena *arena)
     return rc_str(write_size(kilobytes << 10, arena));
 }
 
-/* "16 of 128": the processors that this process may give itself, if its job has as many on each node, and those of the
- * node. `even` is false where a job has not as many. Sets the process's mask for a moment. */
+/* Report "16 of 128": the processors that this process may use and the node's; only the latter unless `even`. Briefly
+ * changes the process's mask. */
 static struct rc_str find_cores(bool even, struct rc_arena *arena)
 {
     char line[RC_FILES_PATH];
@@ -124,7 +123,7 @@ static struct rc_str find_cores(bool even, struct rc_arena *arena)
 
 enum { VALUE_SIZE = 2048 };
 
-/* Where each item of the node comes from, the gravest first: what does not fit is left out. */
+/* The most serious first: items that do not fit are dropped. */
 static const struct {
     enum rc_item item;
     rc_inventory_item *find;
@@ -144,7 +143,7 @@ static const struct {
     { RC_ITEM_memory, find_memory },
 };
 
-/* Writes a line, or nothing where all lines would get too long. The arena ends with the NUL of them. */
+/* Write a line unless the total would exceed RC_INVENTORY_SIZE. The arena ends with the NUL of the lines. */
 static void put_item(enum rc_item item, struct rc_str value, size_t start, struct rc_arena *arena)
 {
     size_t before = arena->used;
@@ -159,9 +158,8 @@ static void put_item(enum rc_item item, struct rc_str value, size_t start, struc
     arena->base[before - 1] = '\0';
 }
 
-/* Which component of its job this node is of (srun A : B), as Slurm's variables have it: components are asked for as
- * different ones. Absent in a job without them; the node's own name where nothing tells the number, so that the node is
- * compared with none. */
+/* Return the node's component in a heterogeneous job (srun A : B), because components differ by request. Return
+ * RC_ABSENT in other jobs, and the node name if the number is unknown: the node then matches no other. */
 static struct rc_str find_component(const struct rc_env *env, struct rc_arena *arena)
 {
     struct rc_str node = rc_env_get(env, "SLURMD_NODENAME");
@@ -175,7 +173,7 @@ static struct rc_str find_component(const struct rc_env *env, struct rc_arena *a
     return rc_str(rc_copy(arena, node));
 }
 
-/* Whether the job has as many processors on each of its nodes: "64(x8)", and not "64(x7),32". */
+/* Return true for "64(x8)", false for "64(x7),32". */
 static bool has_even_processors(const struct rc_env *env)
 {
     struct rc_str counts = rc_env_get(env, "SLURM_JOB_CPUS_PER_NODE");
