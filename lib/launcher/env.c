@@ -1,34 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* env.c - processes that were numbered for torch: by hand, by a launcher that rollcall does not know, by torchrun.
+/* env.c - processes numbered for torch by hand, by an unknown launcher, or by torchrun.
  *
- * torch's env:// reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT. They are believed as they were set: no value that
- * is there is ever changed to another. Two things can be done for such a process: say that half of an identity is
- * missing, and complete a whole one by what follows from it.
- *
- * A bare pair of RANK and WORLD_SIZE is ambiguous. To env:// it counts processes; Vertex AI and half of what Kubeflow
- * sets mean nodes, and a script that starts a worker a GPU may mean either. A guess would be right for one of them and
- * start a wrong number of workers, or none that ever meet, for the other. LOCAL_RANK tells: only processes have one.
- *
- * The rule, in this order (empty counts as absent; numbers are plain decimals):
- * 1. ABSENT: LOCAL_RANK, RANK and TORCHELASTIC_RUN_ID are all there (a child of torchrun); ROLLCALL_SCOPE is there and
- *    is not env's for this very RANK (rollcall's own exports, or what something further inside made of them).
- * 2. HALF, RC117: one of RANK and WORLD_SIZE is missing; one of RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE is no
- *    number (up to 16777216; sizes from 1); RANK is not below WORLD_SIZE; LOCAL_RANK is not below LOCAL_WORLD_SIZE or
- *    is above RANK; LOCAL_WORLD_SIZE is above WORLD_SIZE.
- * 3. WORLD_SIZE 1 is one process: local rank 0 of 1, one node.
- * 4. HALF, RC118: no LOCAL_RANK; or no MASTER_PORT, because no launch is named that a port could follow from. HALF,
- *    RC117: MASTER_PORT is no port, or MASTER_ADDR no word of printable ASCII without comma and slash.
- * 5. On one node are those with LOCAL_WORLD_SIZE = WORLD_SIZE, and without LOCAL_WORLD_SIZE those with a loopback
- *    address in MASTER_ADDR (rc_host_is_loopback), which no other node could use: then it is WORLD_SIZE. HALF, RC117,
- *    if LOCAL_RANK is not RANK there, or if MASTER_ADDR is a loopback address on several nodes.
- * 6. On several nodes it takes LOCAL_WORLD_SIZE, NODE_RANK or GROUP_RANK, GROUP_WORLD_SIZE or NNODES, and MASTER_ADDR:
- *    else HALF, RC118. HALF, RC117, if one of them is no number, if the node is not below the number of nodes or above
- *    RANK, or if there are more nodes than can have a process.
- * 7. Else TASK. GPUs are not counted: the user has decided on the processes.
- *
- * DeepSpeed's launcher numbers its workers so, with LOCAL_SIZE, CROSS_RANK and CROSS_SIZE for the node's names
- * (deepspeedai/DeepSpeed deepspeed/launcher/launch.py, main).
- */
+ * Variables of torch's env:// are never changed; an identity is completed, or reported as incomplete (HALF). RANK and
+ * WORLD_SIZE count processes for env://, but nodes for Vertex AI and parts of Kubeflow; a wrong guess starts too many
+ * workers or too few. Only processes have LOCAL_RANK.
+ * The rule, in this order (empty counts as unset):
+ * 1. ABSENT: a child of torchrun; or ROLLCALL_SCOPE is not env's for this RANK.
+ * 2. RC117: a number is missing, invalid or contradicts another.
+ * 3. WORLD_SIZE 1 is one process on one node.
+ * 4. RC118: no LOCAL_RANK; or no MASTER_PORT, as there is no launch id to compute one from.
+ * 5. One node: LOCAL_WORLD_SIZE = WORLD_SIZE, or it is unset and MASTER_ADDR is a loopback address.
+ * 6. Several nodes require LOCAL_WORLD_SIZE, NODE_RANK or GROUP_RANK, GROUP_WORLD_SIZE or NNODES, and MASTER_ADDR
+ * (RC118).
+ * 7. Else TASK. GPUs are not counted: the user chose the processes.
+ * DeepSpeed's launcher sets LOCAL_SIZE, CROSS_RANK and CROSS_SIZE for the node (deepspeedai/DeepSpeed
+ * deepspeed/launcher/launch.py, main). */
 #include "base/netaddr.h"
 #include "launcher/gpulist.h"
 #include "launcher/hosts.h"
@@ -42,7 +28,7 @@ static bool refuse_half(struct rc_reader *reader, const char *what)
                   what);
 }
 
-/* RC_UNKNOWN for an absent or empty one; false where it is no number, or below `least`. */
+/* Return false if the number is invalid or below `least`. */
 static bool read_number(struct rc_reader *reader, const char *name, uint32_t least, struct rc_number *out)
 {
     struct rc_str text = rc_env_find(reader->env, rc_str(name));
@@ -63,7 +49,6 @@ static bool refuse_ambiguous(struct rc_reader *reader, const char *what)
                   what);
 }
 
-/* Whether a number is at most another one, or below it. */
 static bool fits(struct rc_reader *reader, const struct rc_number *small, const struct rc_number *large, bool below)
 {
     if (small->value == RC_UNKNOWN || large->value == RC_UNKNOWN || small->value + below <= large->value)
@@ -188,7 +173,7 @@ enum rc_claim rc_env_recognise(struct rc_reader *reader, struct rc_facts *facts)
 
     if (is_not_ours(reader))
         return RC_CLAIM_ABSENT;
-    /* whether it is a task at all shows only when all of it has been read */
+    /* a task shows only after a full read */
     if (!read_all(reader, field))
         return RC_CLAIM_HALF;
     facts->field[RC_RANK] = field[RC_RANK];
@@ -201,14 +186,14 @@ bool rc_env_read(struct rc_reader *reader, struct rc_facts *facts)
     if (!read_all(reader, facts->field))
         return false;
     rc_layout_spread(facts);
-    /* of the other nodes only the average number of processes is known */
+    /* for other nodes, only the average is known */
     if (facts->field[RC_NNODES].value > 1)
         facts->node_order_rank.value = RC_UNKNOWN;
     facts->master_certain = true;
     return true;
 }
 
-/* RANK and its like are in torchrun's table (below). */
+/* RANK and the others are in torchrun's table. */
 const struct rc_launcher rc_launcher_env = {
     .id = "env",
     .by_hand = true,
@@ -216,13 +201,9 @@ const struct rc_launcher rc_launcher_env = {
     .title = "env:// (set by hand)",
 };
 
-/* A worker that torchrun (or torch.distributed.launch) started.
- *
- * torchrun is authoritative: its agents have agreed on the ranks already, also where they number themselves in order of
- * arrival (c10d). Its five variables are read to be shown, never changed.
- * Source: torch/distributed/elastic/agent/server/local_elastic_agent.py, _start_workers. TORCHELASTIC_RUN_ID alone
- * proves nothing: people export it by hand, because Lightning (2.1 and later) then takes its TorchElasticEnvironment
- * before all others. */
+/* A worker of torchrun (or torch.distributed.launch), whose agents have agreed on the ranks: its variables are only
+ * shown (torch/distributed/elastic/agent/server/local_elastic_agent.py, _start_workers). TORCHELASTIC_RUN_ID proves
+ * nothing: users export it for Lightning's (2.1 and later) TorchElasticEnvironment. */
 
 enum rc_claim rc_torchrun_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {
@@ -257,12 +238,12 @@ bool rc_torchrun_read(struct rc_reader *reader, struct rc_facts *facts)
 const struct rc_launcher rc_launcher_torchrun = {
     .id = "torchrun",
     .title = "torchrun",
-    /* the elastic agent of DeepSpeed's launcher is torchrun's */
+    /* DeepSpeed's elastic agent is torchrun's */
     .processes = "torchrun|torch.distributed.run|torch.distributed.launch|deepspeed.launcher.launch",
     .has_library = true, /* torch.distributed.launcher.api.elastic_launch */
     .tells_master = true,
     .authoritative = true,
-    /* the run id is "none" unless --rdzv-id is given; a restart is another launch with the same one */
+    /* the run id is "none" without --rdzv-id; a restart keeps it */
     .apart = "MASTER_ADDR MASTER_PORT TORCHELASTIC_RESTART_COUNT",
     .srun_server = RC_SRUN_SERVER_OUTER,
     .variables = {
@@ -275,8 +256,8 @@ const struct rc_launcher rc_launcher_torchrun = {
     },
 };
 
-/* One process that was made a job of its own, by --ddp=alone: rank 0 of 1, whatever launch it is in. The stamp says so
- * to a later rollcall in the same process tree. The variables of the launch are hidden (lib/resolve/alone.c). */
+/* A process made a job by --ddp=alone, in any launch, whose variables are hidden (lib/resolve/alone.c). A later
+ * rollcall recognises the stamp. */
 
 static const char by_option[] = "--ddp=alone";
 
@@ -295,7 +276,7 @@ enum rc_claim rc_alone_recognise(struct rc_reader *reader, struct rc_facts *fact
     return RC_CLAIM_TASK;
 }
 
-/* A job of Slurm's without a list of GPUs has none, whatever GPUs its node has. */
+/* A Slurm job without a list of GPUs has none. */
 static bool read_one(struct rc_reader *reader, struct rc_facts *facts, const char *source)
 {
     unsigned first = rc_gpu_list_first(reader->env);
@@ -321,8 +302,7 @@ const struct rc_launcher rc_launcher_alone = {
     .alone = true,
 };
 
-/* The one process of a job that no launcher started: `rollcall exec -- python train.py` on a workstation, in a shell of
- * salloc's, in a batch script. Each is a launch of its own, so two of them on a machine have different ports. */
+/* A process without a launcher: `rollcall exec -- python train.py`. Two on a machine have different ports. */
 
 enum rc_claim rc_single_recognise(struct rc_reader *reader, struct rc_facts *facts)
 {

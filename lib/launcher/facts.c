@@ -22,8 +22,7 @@ bool rc_seen(struct rc_here *here, enum rc_learn what, struct rc_str path)
     return here && (here->learned & what);
 }
 
-/* Blanks and slashes separate the fields of the stamp and of what nodes tell each
- * other, but a user may have them in a run id (torchrun --rdzv-id). */
+/* Blanks and slashes separate fields, but a run id may have them (torchrun --rdzv-id). */
 static const char *make_scope(struct rc_arena *arena, const char *family, struct rc_str run_id)
 {
     char word[RUN_ID_MAX];
@@ -128,7 +127,7 @@ uint32_t rc_count_devices(struct rc_str list)
     while (list.p) {
         struct rc_str device = rc_str_split(list, ',', &list);
 
-        /* CUDA stops at the first entry that it does not know */
+        /* CUDA stops at the first invalid entry */
         if (device.n == 0 || rc_str_is(device, "-1"))
             break;
         count++;
@@ -149,7 +148,7 @@ void rc_read_gpus(struct rc_reader *reader, struct rc_facts *facts)
     }
 }
 
-/* Of Python the script or module; RC_ABSENT where it runs neither. */
+/* Return Python's script or module; RC_ABSENT if it runs neither. */
 static struct rc_str python_program(struct rc_str words)
 {
     while (words.p) {
@@ -177,10 +176,10 @@ struct rc_str rc_ancestor_name(struct rc_str cmdline)
     struct rc_str title = rc_str_split(first, ':', &rest);
     struct rc_str name;
 
-    /* a recording has a NUL for each blank, so there the colon ends the word */
+    /* a recorded command line has a NUL for each blank: the colon ends the word */
     if (rest.p && (rest.n == 0 || rc_str_starts(rest, " ")))
         return title;
-    /* a title without a colon has its arguments in the same word */
+    /* a title may contain its arguments */
     name = rc_str_base_name(rc_str_split(first, ' ', &rest));
     if (rc_str_starts(name, "python") && words.n) {
         struct rc_str program = python_program(words);

@@ -26,7 +26,7 @@ unsigned rc_gpu_list_first(const struct rc_env *env)
 
     while (first < RC_GPU_LISTS && !rc_env_find(env, variables[first]).p)
         first++;
-    /* HIP's is applied to what ROCR's left */
+    /* HIP's list selects from ROCR's */
     if (first == RC_GPU_LIST_ROCR && rc_env_find(env, variables[RC_GPU_LIST_HIP]).p)
         first = RC_GPU_LIST_HIP;
     return first;
@@ -63,7 +63,7 @@ bool rc_gpus_may_be_shared(const struct rc_env *env)
     return false;
 }
 
-/* "1g.10gb", as nvidia-smi mig -lgip names it, anywhere in the value. */
+/* Find "1g.10gb", as in nvidia-smi mig -lgip, anywhere in the value. */
 static bool names_slice(struct rc_str value)
 {
     for (size_t i = 0; i + 5 < value.n; i++)

@@ -13,7 +13,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* The next word of *rest, absent at the end. */
+/* Remove the next word from *rest; RC_ABSENT at the end. */
 static struct rc_str next_word(struct rc_str *rest)
 {
     struct rc_str word;
@@ -47,7 +47,7 @@ bool rc_host_is_word(struct rc_str host)
     return host.n > 0 && host.n <= RC_HOST_MAX;
 }
 
-/* Takes the next entry off *rest. At the end true, with an absent host; false, with its host, for what is none. */
+/* Remove the next entry from *rest, which has no host at the end. Return false for an invalid one. */
 static bool next_entry(struct rc_str *rest, enum rc_hostfile_format format, struct entry *entry)
 {
     struct rc_netaddr address;
@@ -71,8 +71,7 @@ static bool next_entry(struct rc_str *rest, enum rc_hostfile_format format, stru
            (format != RC_HOSTFILE_PAIRS || rc_parse_u32(next_word(rest), RC_MAX_TASKS, &entry->slots));
 }
 
-/* Whether an entry before this one has its host. The filter says so at once for nearly all that have not; else the text
- * is looked through from its beginning, *work bytes of it so far. */
+/* Return true if an earlier entry has this host. If the filter matches, rescan the text and add the bytes to *work. */
 static bool was_named(const struct rc_hostfile *file, struct rc_str host, uint64_t *filter, uint64_t *work)
 {
     struct rc_str rest = file->text;
@@ -125,7 +124,7 @@ struct rc_str rc_hostfile_first(struct rc_str text, enum rc_hostfile_format form
     return next_entry(&text, format, &entry) ? entry.host : RC_ABSENT;
 }
 
-/* One host under two names: "n1" and "N1.cluster.example", but not 10 and the address 10.0.0.1. */
+/* Match "n1" and "N1.cluster.example", but not 10 and the address 10.0.0.1. */
 static bool is_same_host(struct rc_str a, struct rc_str b)
 {
     struct rc_str shorter = a.n < b.n ? a : b;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "launcher/hosts.h"
 
-/* One comma-separated item, cut at its brackets: literal[0] [brackets[0]] literal[1] [brackets[1]] ... literal[n] */
+/* An item: literal[0] [bracket[0]] literal[1] ... literal[n] */
 struct item {
     struct rc_str literal[RC_HOST_BRACKETS_MAX + 1];
     struct rc_str bracket[RC_HOST_BRACKETS_MAX]; /* its ranges */
-    uint32_t width[RC_HOST_BRACKETS_MAX];        /* digits of all its numbers; 0 where each range has its own */
+    uint32_t width[RC_HOST_BRACKETS_MAX];        /* digits of all its numbers; 0: as in each range */
     uint32_t size[RC_HOST_BRACKETS_MAX];         /* hosts that the bracket names */
     unsigned brackets;
     uint32_t hosts;
@@ -16,7 +16,7 @@ enum { DIGITS_MAX = 18 };
 struct range {
     uint64_t low;
     uint64_t high;
-    size_t width; /* of the number with its padding: [001-010] is 3 wide */
+    size_t width; /* of the padded number: 3 in [001-010] */
 };
 
 static bool read_digits(struct rc_str digits, uint64_t *value)
@@ -30,7 +30,6 @@ static bool read_digits(struct rc_str digits, uint64_t *value)
     return digits.n > 0 && digits.n <= DIGITS_MAX;
 }
 
-/* Takes the next range off a bracket. */
 static bool next_range(struct rc_str *bracket, uint32_t width, struct range *range)
 {
     struct rc_str high;
@@ -42,14 +41,13 @@ static bool next_range(struct rc_str *bracket, uint32_t width, struct range *ran
     return true;
 }
 
-/* Names travel into MASTER_ADDR and messages: printable ASCII without what
- * separates things. ':' is for IPv6 literals. */
+/* Names are used in MASTER_ADDR and messages: printable, without separators. ':' is for IPv6. */
 static bool name_character(char c)
 {
     return rc_is_in_name(c) || c == ':' || c == '%' || c == '+' || c == '~';
 }
 
-/* Reads a bracket, "1,3-5" or Open MPI's "3:1,3-5": its size, and the digits of its longest number. */
+/* Read a bracket, "1,3-5" or Open MPI's "3:1,3-5", and the length of its longest number. */
 static bool read_bracket(struct item *item, struct rc_str text, size_t *longest)
 {
     struct rc_str ranges;
@@ -81,7 +79,6 @@ static bool read_bracket(struct item *item, struct rc_str text, size_t *longest)
     return true;
 }
 
-/* Takes the next item off *rest. Separators inside brackets are not ours. */
 static bool next_item(struct rc_str *rest, struct item *item)
 {
     const char *p = rest->p;
@@ -114,7 +111,7 @@ static bool next_item(struct rc_str *rest, struct item *item)
     item->literal[item->brackets] = (struct rc_str){ start, (size_t)(p - start) };
     item->hosts = (uint32_t)hosts;
     *rest = p == end ? RC_ABSENT : (struct rc_str){ p + 1, (size_t)(end - p - 1) };
-    /* a name needs a character, and in Slurm's lists something before its first bracket */
+    /* a name needs a character, in Slurm's lists before its first bracket */
     return longest > 0 && longest <= RC_HOST_MAX &&
            (item->brackets == 0 || item->literal[0].n > 0 || item->width[0] > 0);
 }
@@ -137,7 +134,7 @@ bool rc_hostlist_count(struct rc_str list, uint32_t *count)
     return true;
 }
 
-/* next_item has seen that the longest name of the item fits. */
+/* next_item() has checked that the longest name fits. */
 struct name {
     char *text;
     size_t n;
@@ -177,9 +174,9 @@ static void append_from_bracket(struct name *name, const struct item *item, unsi
     }
 }
 
-/* The bracket that turns at a place of the odometer, the slowest place first. Slurm unfolds the last bracket but one
- * first and then those left of it (_push_range_list; seen with scontrol of 22.05 and 24.11): x[1-2]y[1-2]z[1-2] begins
- * x1y1z1 x1y1z2 x2y1z1 x2y1z2 x1y2z1. */
+/* Return the bracket of an odometer position, slowest first. Slurm expands the last bracket but one first and then
+ * those left of it (_push_range_list; seen with scontrol of 22.05 and 24.11): x[1-2]y[1-2]z[1-2] begins x1y1z1 x1y1z2
+ * x2y1z1 x2y1z2 x1y2z1. */
 static unsigned bracket_index(const struct item *item, unsigned place)
 {
     return place + 1 == item->brackets ? place : item->brackets - 2 - place;
@@ -213,7 +210,7 @@ bool rc_hostlist_nth(struct rc_str list, uint32_t index, char name[RC_HOST_MAX +
     return true;
 }
 
-/* The position inside a bracket of the number that `digits` spells, or RC_UNKNOWN. Padding counts: n01 is not n1. */
+/* Return the index of a number in a bracket, or RC_UNKNOWN. Padding counts: n01 is not n1. */
 static uint32_t position(const struct item *item, unsigned bracket, struct rc_str digits)
 {
     struct rc_str rest = item->bracket[bracket];
@@ -233,8 +230,7 @@ static uint32_t position(const struct item *item, unsigned bracket, struct rc_st
     return RC_UNKNOWN;
 }
 
-/* Matches name against the item; RC_UNKNOWN or its index within the item.
- * The digits of a bracket are those before the next literal. */
+/* Return the name's index in the item, or RC_UNKNOWN. */
 static uint32_t match(const struct item *item, struct rc_str name)
 {
     uint32_t at[RC_HOST_BRACKETS_MAX];

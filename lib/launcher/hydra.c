@@ -2,58 +2,37 @@
 #include "launcher/families.h"
 #include "launcher/layout.h"
 
-/* A task that Hydra started: mpiexec of MPICH, Intel MPI and MVAPICH, or one that sets the same.
+/* Tasks of Hydra: mpiexec of MPICH, Intel MPI and MVAPICH.
  *
- * Marker MPI_LOCALRANKID with PMI_RANK (PMI_ID under -pmi-port): PMI_RANK alone is what srun --mpi=pmi2, srun
- * --mpi=cray_shasta and Cray's PALS set as well. Hydra always sets MPI_LOCALNRANKS and PMI_FD, too; people export
- * MPI_LOCALRANKID by hand, for oneCCL. If no proxy of Hydra is in sight, find_writer compares the values with those of
- * the Slurm step. A step that sets PMI_RANK proves which launch is inside the other one, but for the task that has the
- * same rank and size in both (RC127). Intel MPI sets the same variables. It has no public source, and was not run: its
- * rules here come from Intel's manual, and from command lines and variables in published logs.
- * Source: mpich v4.0.2 src/pm/hydra/pm/pmiserv/pmip_cb.c, launch_procs; v5.0
- * src/pm/hydra/proxy/pmip_cb.c sets the same.
- *
- * Of the launch a task's environment has four numbers (PMI_RANK, PMI_SIZE, MPI_LOCALRANKID, MPI_LOCALNRANKS) and
- * nothing else: no nodes, no hosts, no name of the job. The process that it descends from has more on its command line
- * (measured with MPICH 4.0.2):
- *
- *   hydra_pmi_proxy --control-port n1:35397 --rmk user --launcher ssh ... --pgid 0 ... --proxy-id 1
- *
- * control-port is mpiexec's, with its host as the list of hosts has it; the proxies are numbered in the order of the
- * nodes, and ranks are dealt out to them in turn, so proxy 0 has rank 0. --rmk is where the hosts come from. Started by
- * srun (--launcher slurm) all proxies have --proxy-id -1 and take SLURM_NODEID for it, which their tasks inherit with
- * the rest of that step: one proxy a node. Where mpiexec runs in a batch script, MPICH 4.3 hands on what that has,
- * SLURM_NODEID=0 on all nodes (measured under Slurm 24.11; not 4.0.2 under 22.05), and only the host's name is the
- * node's own. Intel MPI has another process between:
- *
- *   hydra_bstrap_proxy --upstream-host n1 --upstream-port 34921 --pgid 0 --launcher ssh ...
- *       --tree-width 16 --tree-level 1 ... --proxy-id 0 --node-id 0 ...
- *
- * whose upstream is mpiexec only for the first tree-width proxies (llnl and volcano-sh issue reports).
- *
- * The rules:
- * - nodes: 1 if the local size is the size; SLURM_STEP_NUM_NODES if srun
- *   started the proxies; else size / local size, if there is no rest.
- * - node rank: if srun started the proxies, this host's place in SLURM_STEP_NODELIST, or SLURM_NODEID if it goes by
- *   another name there, where ranks that are dealt out in turn can be there (not with -rankmap); else the proxy's
- *   number, if an even layout agrees with it (rc_layout_agrees); without a proxy in sight, that of an even layout by
- *   slot.
- * - host of rank 0: SLURM_STEP_NODELIST's first if srun started the proxies (rank 0 and that node's first rank refuse
- *   where a rank map begins elsewhere); else the first of SLURM_JOB_NODELIST (--rmk slurm, and it has as many hosts as
- *   there are nodes), of HYDRA_HOST_FILE or I_MPI_HYDRA_HOST_FILE if it is set; else mpiexec's own host, which in a job
- *   of PBS or Grid Engine is the first of the job's. All but the first only until RANK 0 has compared it with its own
- *   addresses. mpiexec's command line, which names the hosts too, is to be had on its own node only: what one node
- *   knows and another does not is no master for both. */
+ * Marker: MPI_LOCALRANKID (also exported by hand, for oneCCL) with PMI_RANK (PMI_ID under -pmi-port), which srun
+ * --mpi=pmi2 and --mpi=cray_shasta and Cray's PALS set as well: see find_writer(). Intel MPI was not run and has no
+ * public source: its rules are from its manual and published logs. Source: mpich v4.0.2
+ * src/pm/hydra/pm/pmiserv/pmip_cb.c, launch_procs; v5.0 src/pm/hydra/proxy/pmip_cb.c.
+ * The environment has only ranks and sizes. An ancestor's command line has more (MPICH 4.0.2):
+ * hydra_pmi_proxy --control-port n1:35397 --rmk user --launcher ssh ... --pgid 0 ... --proxy-id 1
+ * control-port has mpiexec's host as listed; proxies get ranks in rounds, so proxy 0 has rank 0; --rmk is the source of
+ * the hosts. Under srun (--launcher slurm) --proxy-id is -1, and tasks inherit SLURM_NODEID. MPICH 4.3 in a batch
+ * script exports the script's SLURM_NODEID=0 to all nodes (Slurm 24.11; not 4.0.2 under 22.05): use the host name.
+ * Intel MPI adds a process:
+ * hydra_bstrap_proxy --upstream-host n1 --upstream-port 34921 --pgid 0 --launcher ssh ... --tree-width 16 --tree-level
+ * 1 ... --proxy-id 0 --node-id 0 ...
+ * whose upstream is mpiexec only for the first tree-width proxies (llnl and volcano-sh issues).
+ * Nodes: 1 if the local size is the size; SLURM_STEP_NUM_NODES under srun; else size / local size.
+ * Node rank: under srun, the index in SLURM_STEP_NODELIST, or SLURM_NODEID; else the proxy's number, if an even layout
+ * allows it; else that of an even layout by slot.
+ * Host of rank 0: under srun, the first of SLURM_STEP_NODELIST; else, checked by rank 0, the first of
+ * SLURM_JOB_NODELIST (--rmk slurm) or of HYDRA_HOST_FILE or I_MPI_HYDRA_HOST_FILE; else mpiexec's host, the first of a
+ * PBS or Grid Engine job. mpiexec's command line has the hosts only on its node, but all nodes need the same master. */
 
-/* The nearest proxy; absent fields where it does not say, or is not in sight. */
+/* The nearest proxy. */
 struct proxy {
     struct rc_str host; /* mpiexec's */
     struct rc_str port;
-    struct rc_str group; /* above 0: started by MPI_Comm_spawn, a launch of its own */
+    struct rc_str group; /* above 0: by MPI_Comm_spawn */
     struct rc_str launcher;
     struct rc_str rmk;
     uint32_t id;
-    bool tree; /* Intel MPI's, started by each other beyond the first ones */
+    bool tree; /* Intel MPI's, started by each other beyond the first */
 };
 
 static bool read_proxy(struct rc_str cmdline, struct proxy *proxy)
@@ -63,7 +42,7 @@ static bool read_proxy(struct rc_str cmdline, struct proxy *proxy)
     uint32_t level;
 
     if (rc_str_is(name, "hydra_pmi_proxy") && control.n) {
-        /* "n1:35397", and an IPv6 address has colons of its own */
+        /* "n1:35397"; an IPv6 address has more colons */
         proxy->host = rc_str_split_last(control, ':', &proxy->port);
         if (!proxy->port.p)
             proxy->host = RC_ABSENT;
@@ -85,7 +64,7 @@ static bool read_proxy(struct rc_str cmdline, struct proxy *proxy)
     return true;
 }
 
-/* False where no proxy is in sight: a container with processes of its own. */
+/* Return false without a visible proxy, as in a pid namespace. */
 static bool find_proxy(struct rc_reader *reader, struct proxy *proxy)
 {
     *proxy = (struct proxy){ .id = RC_UNKNOWN };
@@ -97,8 +76,7 @@ static bool find_proxy(struct rc_reader *reader, struct proxy *proxy)
     return false;
 }
 
-/* Whether the tree of proxies has a second level, which does not know mpiexec;
- * the same answer in all tasks of an even layout. */
+/* Return true if a second level of proxies lacks mpiexec's address. */
 static bool is_deep(const struct rc_env *env, const struct proxy *proxy)
 {
     enum { TREE_WIDTH = 16 };
@@ -110,8 +88,7 @@ static bool is_deep(const struct rc_env *env, const struct proxy *proxy)
                            size / local > TREE_WIDTH);
 }
 
-/* The same name in all tasks of the launch. A process that has lost sight of the
- * proxy (a daemon that the task left behind) may still have the stamp. */
+/* Equal in all tasks. A daemon that a task left behind has only the stamp. */
 static void name_launch(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_str jobs = RC_STR("SLURM_JOB_ID|PBS_JOBID|LSB_JOBID|JOB_ID");
@@ -132,24 +109,23 @@ static void name_launch(struct rc_reader *reader, struct rc_facts *facts)
     rc_facts_name(reader, facts, rc_launcher_mpich.id, run);
 }
 
-/* Who wrote PMI_RANK and PMI_SIZE last. */
+/* The last writer of PMI_RANK and PMI_SIZE. */
 enum writer {
-    HYDRA,         /* or nothing shows that it was another launcher */
-    HYDRA_IN_STEP, /* over those of a step of Slurm's */
-    ANOTHER,       /* srun or PALS; MPI_LOCALRANKID is an outer task's, or was exported by hand */
+    HYDRA,         /* or no evidence of another launcher */
+    HYDRA_IN_STEP, /* over a Slurm step's */
+    ANOTHER,       /* srun or PALS; MPI_LOCALRANKID is an outer task's or exported */
     EITHER,        /* Hydra or srun: both give this task these numbers */
 };
 
-/* What srun set as PMI_RANK and so on, in names that Hydra leaves alone. */
+/* srun's PMI_RANK and so on, from variables that Hydra keeps. */
 struct srun_pmi {
-    struct rc_str rank; /* absent: no step is known to set PMI_RANK */
+    struct rc_str rank; /* RC_ABSENT: no known step sets PMI_RANK */
     struct rc_str size;
     struct rc_str local_rank;
     uint32_t local_size;
-    bool is_innermost; /* of the step whose SLURM_STEP_ID is there */
+    bool is_innermost; /* of the step in SLURM_STEP_ID */
 };
 
-/* The number of the step's tasks on this node: "4,5,6" has 3. */
 static uint32_t count_listed(struct rc_str ranks)
 {
     uint32_t count = 0;
@@ -159,8 +135,8 @@ static uint32_t count_listed(struct rc_str ranks)
     return count;
 }
 
-/* srun --mpi=pmi2 names its step in PMI_JOBID, --mpi=cray_shasta in PALS_APID. Slurm 22.05's cray_shasta sets neither
- * PMI_RANK nor local ranks (measured). */
+/* srun --mpi=pmi2 sets PMI_JOBID to its step, --mpi=cray_shasta PALS_APID; in 22.05 without PMI_RANK and local ranks
+ * (measured). */
 static struct srun_pmi read_srun_pmi(const struct rc_env *env, const char *step)
 {
     struct rc_str launch = rc_env_get(env, "PALS_APID");
@@ -184,9 +160,8 @@ static struct srun_pmi read_srun_pmi(const struct rc_env *env, const char *step)
     return pmi;
 }
 
-/* Whether these can be the numbers of a task of Hydra's that is not refused: ranks by slot, as many on each node, and
- * on several nodes a MASTER_ADDR of the user's. Of what is refused here all tasks of its launch, or others of its node,
- * are refused as well. */
+/* Return true if these may be a Hydra task's that is not refused: ranks by slot, even nodes, and on several nodes a
+ * MASTER_ADDR. */
 static bool fits_hydra(const struct rc_env *env)
 {
     uint32_t rank, size, local_rank, local_size;
@@ -199,14 +174,13 @@ static bool fits_hydra(const struct rc_env *env)
            (local_size == size || rc_env_get(env, "MASTER_ADDR").n);
 }
 
-/* mpiexec sets the first for all of its tasks (mpich get_parameters.c), Intel MPI's the others. */
+/* mpiexec sets the first in all tasks (mpich get_parameters.c), Intel MPI the others. */
 static bool has_mark(const struct rc_env *env)
 {
     return rc_env_get(env, "GFORTRAN_UNBUFFERED_PRECONNECTED").n || rc_env_get(env, "I_MPI_MPIRUN").n ||
            rc_env_get(env, "I_MPI_HYDRA_UUID").n;
 }
 
-/* "slurm:42.0", of the step whose variables are there. */
 static const char *name_step(struct rc_reader *reader)
 {
     struct rc_str job = rc_env_get(reader->env, "SLURM_JOB_ID");
@@ -221,7 +195,7 @@ static enum writer find_writer(const struct rc_reader *reader, const char *step)
     struct rc_str rank = rc_env_get(env, "PMI_RANK");
     struct rc_str there = rc_env_get(env, "MPI_LOCALNRANKS");
     struct srun_pmi srun = read_srun_pmi(env, step + sizeof("slurm:") - 1);
-    bool whole = there.n && rc_env_get(env, "PMI_FD").n; /* Hydra sets both */
+    bool whole = there.n && rc_env_get(env, "PMI_FD").n;
     bool is_stamped = rc_launcher_has_scope(&rc_launcher_mpich, reader->stamp.scope);
     bool same;
     uint32_t local_size;
@@ -231,7 +205,7 @@ static enum writer find_writer(const struct rc_reader *reader, const char *step)
     if (!srun.rank.n && rc_str_eq(rank, rc_env_get(env, "PALS_RANKID")) &&
         !rc_pals_is_slurms(rc_env_get(env, "PALS_APID")))
         return ANOTHER;
-    /* rollcall has written an inner launch's ranks over Slurm's */
+    /* rollcall has set an inner launch's ranks */
     if (rc_stamp_has_outer(&reader->stamp, step))
         return HYDRA;
     if (!srun.rank.n) {
@@ -267,10 +241,10 @@ enum rc_claim rc_mpich_recognise(struct rc_reader *reader, struct rc_facts *fact
     in_sight = (writer == ANOTHER || writer == EITHER) && find_proxy(reader, &proxy);
     if (writer == ANOTHER && !in_sight)
         return RC_CLAIM_ABSENT;
-    /* with -pmi-port the rank is in PMI_ID */
+    /* -pmi-port: the rank is in PMI_ID */
     if (!rc_read_number(reader, rc_either(reader->env, "PMI_RANK", "PMI_ID"), rank))
         return RC_CLAIM_BROKEN;
-    /* people export MPI_LOCALRANKID alone by hand, for other libraries */
+    /* exported for other libraries */
     if (rank->value == RC_UNKNOWN) {
         if (!rc_env_get(reader->env, "PMI_SIZE").n && !rc_env_get(reader->env, "MPI_LOCALNRANKS").n)
             return RC_CLAIM_ABSENT;
@@ -291,9 +265,8 @@ enum rc_claim rc_mpich_recognise(struct rc_reader *reader, struct rc_facts *fact
     return RC_CLAIM_TASK;
 }
 
-/* Whether the ranks can have been dealt out to the nodes in turn. A map of the user's
- * own puts any rank on any node, and then rank 0 need not be on the first one
- * (mpiexec -rankmap, MPICH 5.1: HYDU_create_proxy_list numbers proxies by their nodes). */
+/* Return true if ranks may have been dealt in rounds, not by a map (mpiexec -rankmap, MPICH 5.1: HYDU_create_proxy_list
+ * numbers proxies by node). */
 static bool is_dealt_in_turn(const struct rc_facts *facts, uint32_t place)
 {
     const struct rc_number *field = facts->field;
@@ -302,11 +275,11 @@ static bool is_dealt_in_turn(const struct rc_facts *facts, uint32_t place)
 
     if ((uint64_t)field[RC_NNODES].value * field[RC_LOCAL_WORLD_SIZE].value == field[RC_WORLD_SIZE].value)
         return rc_layout_agrees(facts, place);
-    /* each node before this one has a lower rank than its own */
+    /* each earlier node has a rank below this node's */
     return rank >= local_rank && rank - local_rank >= place && (place > 0 || local_rank > 0 || rank == 0);
 }
 
-/* SLURM_NODEID may be the batch script's (above); this host's name tells. */
+/* SLURM_NODEID may be the batch script's (above). */
 static bool find_place_in_step(struct rc_reader *reader, struct rc_facts *facts)
 {
     const struct rc_number *field = facts->field;
@@ -321,8 +294,7 @@ static bool find_place_in_step(struct rc_reader *reader, struct rc_facts *facts)
     return is_dealt_in_turn(facts, here);
 }
 
-/* MPICH 4.3 hands on the variables of the step that mpiexec itself was started in (-5 is a batch script, which has none
- * of the others). Its proxy is a task of another one: "slurmstepd: [42.1]". */
+/* MPICH 4.3 exports mpiexec's step (-5 is a batch script). Its proxy is in another: "slurmstepd: [42.1]". */
 static bool is_own_step(struct rc_reader *reader)
 {
     struct rc_str own = rc_env_get(reader->env, "SLURM_STEP_ID");
@@ -337,7 +309,6 @@ static bool is_own_step(struct rc_reader *reader)
                   &own, &step);
 }
 
-/* srun started a proxy on each node: nodes have the step's numbers. */
 static bool read_step(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_number *field = facts->field;
@@ -367,7 +338,7 @@ static bool read_step(struct rc_reader *reader, struct rc_facts *facts)
     return true;
 }
 
-/* The list that mpiexec took its hosts from. The user's own file must be on each node. */
+/* A user's file must be on each node. */
 static bool find_listed(struct rc_reader *reader, const struct proxy *proxy, struct rc_facts *facts)
 {
     static const char names[][22] = { "HYDRA_HOST_FILE", "I_MPI_HYDRA_HOST_FILE" };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* launcher.h - what a launcher says about one process, how it is read, and what each launcher is like. */
+/* launcher.h - the facts of a process, their reader, and each launcher's properties. */
 #pragma once
 
 #include "base/message.h"
 #include "launcher/stamp.h"
 
-/* A number and the variable that it came from (for explain). */
+/* A number and its variable. */
 struct rc_number {
-    uint32_t value; /* RC_UNKNOWN where no variable says it */
+    uint32_t value; /* RC_UNKNOWN if unset */
     const char *source;
 };
 
@@ -15,110 +15,107 @@ enum rc_field { RC_RANK, RC_LOCAL_RANK, RC_NODE_RANK, RC_WORLD_SIZE, RC_LOCAL_WO
 
 struct rc_facts {
     struct rc_number field[RC_FIELD_COUNT];
-    bool nnodes_derived;     /* from this task's own sizes alone: right where all nodes have as many tasks (layout.h) */
-    uint32_t min_local_size; /* of all nodes; RC_UNKNOWN where not known */
+    bool nnodes_derived;     /* true only if all nodes have equally many tasks */
+    uint32_t min_local_size; /* of all nodes, or RC_UNKNOWN */
     uint32_t max_local_size;
     struct rc_number node_order_rank; /* RANK if numbered node by node (order=node) */
-    struct rc_number gpus;            /* of this node's tasks, before any binding to a task */
-    struct rc_str hosts;              /* host list of the nodes; absent where unknown */
-    struct rc_str job_hosts;          /* of the whole allocation, which may have more nodes */
-    uint32_t master_node;             /* index in hosts of RANK 0's node, or RC_UNKNOWN */
-    struct rc_str master_host;        /* where the launcher names it without a list */
-    const char *master_source;        /* the variables that say so */
-    bool master_comes_later;          /* DNS learns the name when rank 0's node is up: torch waits for it */
-    bool master_certain;              /* false: RANK 0 must compare it with its own addresses */
-    struct rc_str reserved_ports;     /* "12000-12003" as Slurm writes it, or a platform's one port */
-    const char *port_source;          /* the variable that says so */
-    uint64_t port_seed[2];            /* job and step: two steps of one job differ in [1] */
-    const char *scope;                /* "slurm:42.0": one launch, the same word in all its tasks, without slash */
-    const char *run_id;               /* "42.0": the scope without the launcher's name */
-    const char *around;               /* the scope of a launch that this one is certainly inside of, else NULL */
-    struct rc_str layout;             /* tasks per node as the launcher writes them; absent where it does not */
+    struct rc_number gpus;            /* of this node's tasks, before binding */
+    struct rc_str hosts;              /* host list of the nodes, if known */
+    struct rc_str job_hosts;          /* of the whole allocation */
+    uint32_t master_node;             /* rank 0's index in hosts, or RC_UNKNOWN */
+    struct rc_str master_host;        /* if the launcher names it without a list */
+    const char *master_source;        /* variables it came from */
+    bool master_comes_later;          /* DNS has the name once rank 0's node is up */
+    bool master_certain;              /* false: rank 0 must check it */
+    struct rc_str reserved_ports;     /* "12000-12003" from Slurm, or one port */
+    const char *port_source;          /* its variable */
+    uint64_t port_seed[2];            /* job and step */
+    const char *scope;                /* "slurm:42.0": one launch, without '/' */
+    const char *run_id;               /* "42.0", without the launcher */
+    const char *around;               /* scope of a launch that certainly contains this one */
+    struct rc_str layout;             /* tasks per node in the launcher's format */
 };
 
-/* What the environment does not say, but the node does. The core does no I/O: who
- * needs one of these asks for it (rc_seen), and the caller looks (effects/look.h). */
+/* Facts about the node. The core does no I/O: it calls rc_seen(), and the caller looks (effects/look.h). */
 enum rc_learn {
-    RC_LEARN_ANCESTORS = 1,   /* the processes that this one descends from */
-    RC_LEARN_HOST = 2,        /* the node's own name */
-    RC_LEARN_HOST_FILE = 4,   /* the content of a file of hosts */
-    RC_LEARN_GPUS = 8,        /* the number of GPUs that the process may find */
-    RC_LEARN_PMIX = 16,       /* what the launcher's PMIx server says of the job (pmix.c) */
-    RC_LEARN_WATCH = 32,      /* the folder of the watch, which belongs on PYTHONPATH (preload.c) */
-    RC_LEARN_REVERSE = 64,    /* the library of lookup=numeric, which belongs into LD_PRELOAD (preload.c) */
-    RC_LEARN_GPU_FILES = 128, /* which of the node's GPUs may be opened (system/gpufiles.h) */
-    RC_LEARN_PORT = 256,      /* a port that is free on this node */
-    RC_LEARN_ASAN = 512,      /* whether the command needs AddressSanitizer's runtime (system/program.h) */
+    RC_LEARN_ANCESTORS = 1,
+    RC_LEARN_HOST = 2,
+    RC_LEARN_HOST_FILE = 4, /* the content of a file of hosts */
+    RC_LEARN_GPUS = 8,
+    RC_LEARN_PMIX = 16,       /* the PMIx server's job data (pmix.c) */
+    RC_LEARN_WATCH = 32,      /* the watch's folder (preload.c) */
+    RC_LEARN_REVERSE = 64,    /* the library of lookup=numeric (preload.c) */
+    RC_LEARN_GPU_FILES = 128, /* GPUs that may be opened (system/gpufiles.h) */
+    RC_LEARN_PORT = 256,
+    RC_LEARN_ASAN = 512, /* the command needs AddressSanitizer's runtime (system/program.h) */
 };
 
 enum { RC_ANCESTORS_MAX = 24 };
 
 struct rc_here {
-    unsigned learned; /* of enum rc_learn: looked for, whether or not it was found */
-    /* Looks for one of them and fills it in. False where it cannot. NULL: nothing is looked for. It may not change
-     * the environment, of which the core has the block. path is for RC_LEARN_HOST_FILE and, as PATH,
-     * for RC_LEARN_ASAN; it ends with a NUL. */
+    unsigned learned; /* enum rc_learn bits looked up, found or not */
+    /* Look up one and fill it in; return false on failure. May be NULL. Must not change the indexed environment.
+     * `path`, NUL-terminated, is for RC_LEARN_HOST_FILE and, as PATH, RC_LEARN_ASAN. */
     bool (*look)(struct rc_here *here, enum rc_learn what, struct rc_str path);
-    struct rc_str ancestor[RC_ANCESTORS_MAX]; /* command lines as in /proc/PID/cmdline, parent first */
+    struct rc_str ancestor[RC_ANCESTORS_MAX]; /* as in /proc/PID/cmdline, parent first */
     unsigned ancestor_count;
     struct rc_str host;
-    struct rc_str host_file; /* absent where it cannot be read */
-    bool host_file_is_cut;   /* it goes on: half a list is worse than none, but a table may be in what is read */
-    uint32_t gpus;           /* RC_UNKNOWN where there is no telling */
-    uint32_t gpu_files;      /* device files of GPUs; 0 where there are none, or before a look */
-    uint32_t gpu_files_open; /* those that this process may open */
-    uint64_t gpus_open;      /* which GPUs these are, in the order of the machine's; 0 where that is not known */
-    bool gpu_files_amd;      /* they are not NVIDIA's */
-    bool gpu_slices;         /* the GPUs are divided into MIG slices */
-    uint16_t port;           /* 0: none was found */
-    struct rc_str pmix;      /* absent where the server could not be asked */
-    struct rc_str watch;     /* absent where it was not found; ends with a NUL */
-    struct rc_str reverse;   /* likewise */
-    bool asan;               /* the command needs AddressSanitizer's runtime before all other libraries */
+    struct rc_str host_file; /* missing if unreadable */
+    bool host_file_is_cut;   /* reject it as a list; a table may be in it */
+    uint32_t gpus;           /* or RC_UNKNOWN */
+    uint32_t gpu_files;      /* device files; 0 if none or not looked up */
+    uint32_t gpu_files_open;
+    uint64_t gpus_open;    /* bits in the machine's order; 0 if unknown */
+    bool gpu_files_amd;    /* not NVIDIA's */
+    bool gpu_slices;       /* divided into MIG instances */
+    uint16_t port;         /* 0: none found */
+    struct rc_str pmix;    /* missing if the server did not answer */
+    struct rc_str watch;   /* missing if not found; NUL-terminated */
+    struct rc_str reverse; /* the same */
+    bool asan;             /* AddressSanitizer's runtime must be first */
 };
 
-/* What a family can say of an environment. */
+/* A family's verdict on an environment. */
 enum rc_claim {
-    RC_CLAIM_ABSENT,    /* its variables are not there */
-    RC_CLAIM_STALE,     /* there, but of an outer or older launch; reader->why says how that shows */
+    RC_CLAIM_ABSENT,    /* its variables are unset */
+    RC_CLAIM_STALE,     /* set by an outer or older launch (reader->why) */
     RC_CLAIM_OUTSIDE,   /* the launcher's, but no task (batch script, extern step) */
-    RC_CLAIM_HALF,      /* so ambiguous or incomplete that it is better left alone (said in messages) */
-    RC_CLAIM_TASK,      /* a task: its launch and rank are in the facts */
-    RC_CLAIM_INNERMOST, /* a task, and no other launcher can be further inside; without a message */
-    RC_CLAIM_BROKEN,    /* a task by its marker, but the values are contradictory (said in messages) */
+    RC_CLAIM_HALF,      /* ambiguous or incomplete; has a message */
+    RC_CLAIM_TASK,      /* launch and rank are in the facts */
+    RC_CLAIM_INNERMOST, /* and no other launcher is further inside; no message */
+    RC_CLAIM_BROKEN,    /* contradictory values; has a message */
 };
 
 struct rc_reader {
     const struct rc_env *env;
-    struct rc_here *here;  /* NULL: nothing is known of the node */
-    struct rc_stamp stamp; /* what an earlier rollcall left in env */
-    uint32_t pid;          /* of the process that will be the task, 0 where unknown */
-    bool slurm_certain;    /* the caller is slurmstepd's own child (the plugin) */
-    bool slurm_het;        /* the plugin has seen that the step has several components */
-    bool starts_alone;     /* a new job of one process; false: an earlier rollcall made this process one */
-    bool alone;            /* no other launcher has a marker in the environment */
-    bool master_left_over; /* MASTER_ADDR was told to the tasks of another launch */
+    struct rc_here *here;  /* NULL: no facts about the node */
+    struct rc_stamp stamp; /* from an earlier rollcall */
+    uint32_t pid;          /* of the task's process, or 0 */
+    bool slurm_certain;    /* slurmstepd's child calls (the plugin) */
+    bool slurm_het;        /* the plugin saw several components */
+    bool starts_alone;     /* a new job of one process */
+    bool alone;            /* no other launcher's marker is set */
+    bool master_left_over; /* MASTER_ADDR is another launch's */
     struct rc_messages *messages;
     struct rc_arena *arena;
-    uint64_t *scratch; /* RC_SCRATCH_BITS bits: a set of nodes, or the filter of a list of hosts (hosts.h) */
+    uint64_t *scratch; /* RC_SCRATCH_BITS bits: nodes or a filter (hosts.h) */
     const char *why;
 };
 
-/* RC_NODE_SET_BITS: as many nodes as Slurm can have (MAX_SLURM_NODES, slurm.h). */
+/* MAX_SLURM_NODES of slurm.h. */
 enum { RC_NODE_SET_BITS = 65536, RC_SCRATCH_BITS = 4 * RC_NODE_SET_BITS };
 
-/* Whether this of the node is known; looks for it the first time. path is that of
- * RC_LEARN_HOST_FILE, a variable's value; a family may ask for one file only. */
+/* Return true if the fact is known; look it up once. `path`: the value of a family's only variable of a file. */
 bool rc_seen(struct rc_here *here, enum rc_learn what, struct rc_str path);
 
 enum { RC_VARIABLES_MAX = 12, RC_PROCESSES_SIZE = 96 };
 
-/* One variable of a family and the field it speaks of. One without a name ends the list. */
+/* A family's variable; an empty name ends the list. */
 struct rc_variable {
-    char text[29];  /* the name */
-    uint8_t length; /* of the name */
-    uint8_t field;  /* enum rc_field */
-    bool repair;    /* frameworks read it themselves: where it contradicts the identity, rewrite it */
+    char text[29];
+    uint8_t length;
+    uint8_t field; /* enum rc_field */
+    bool repair;   /* frameworks read it: rewrite it if wrong */
 };
 
 /* clang-format off */
@@ -126,69 +123,63 @@ struct rc_variable {
 #define RC_REPAIRED(name, field) { name, sizeof(name) - 1, field, true }
 /* clang-format on */
 
-/* The name; ends with a NUL. */
+/* NUL-terminated */
 static inline struct rc_str rc_variable_name(const struct rc_variable *variable)
 {
     return (struct rc_str){ variable->text, variable->length };
 }
 
-/* Whether srun's server, where there is one, is for a launcher's tasks. */
+/* srun's server, if any, for a launcher's tasks. */
 enum rc_srun_server {
-    RC_SRUN_SERVER_NONE,  /* no: the launcher's own tasks are not srun's */
-    RC_SRUN_SERVER_OWN,   /* srun started the tasks: the server is for a step, which is the run id */
-    RC_SRUN_SERVER_OUTER, /* a task of srun's on each node started them: the server is that step's */
+    RC_SRUN_SERVER_NONE,  /* not for them */
+    RC_SRUN_SERVER_OWN,   /* of their step, which is the run id */
+    RC_SRUN_SERVER_OUTER, /* of the step whose tasks, one per node, started them */
 };
 
-/* The PMIx server that a launcher's tasks may be clients of. */
+/* The PMIx server of a launcher's tasks. */
 enum rc_pmix_server {
     RC_PMIX_SERVER_NONE,
-    RC_PMIX_SERVER_SLURM, /* of slurmstepd (families.h): some tasks may connect while others do not */
-    RC_PMIX_SERVER_OWN,   /* of its daemons, with a namespace of their own: all tasks connect, or none */
+    RC_PMIX_SERVER_SLURM, /* slurmstepd's; tasks may differ in using it */
+    RC_PMIX_SERVER_OWN,   /* the launcher's; all tasks use it, or none */
 };
 
-/* What a family tells of itself; its two functions are below. All code outside of lib/launcher goes by these members,
- * never by the id: a family that leaves a member out gets what holds for most launchers. */
+/* A family's properties. Code outside lib/launcher uses these members, never the id; 0 is right for most. */
 struct rc_launcher {
-    char id[16];    /* in JSON, the stamp and messages: "slurm" */
-    char title[32]; /* for people: "Slurm (srun)" */
+    char id[16];    /* in JSON, stamp and messages: "slurm" */
+    char title[32]; /* for users: "Slurm (srun)" */
 
-    /* The programs that its tasks descend from, "a|b|c". Empty: it starts no processes (a cloud's names, a user's own
-     * exports). */
+    /* Its tasks' ancestors, "a|b|c". Empty: it starts none (a cloud, a user's exports). */
     char processes[RC_PROCESSES_SIZE];
-    /* Its recognise may prove that no other launcher is further inside (RC_CLAIM_INNERMOST). */
+    /* recognise() may return RC_CLAIM_INNERMOST. */
     bool proves;
-    /* Any program may start its tasks with a library, too: that none of those
-     * processes is above a task proves nothing. */
+    /* A library may start its tasks, so missing ancestors prove nothing. */
     bool has_library;
-    /* The tasks were started one by one, by different parents: the end of a
-     * task's parent is not the end of the launch. */
+    /* The launch may outlive a task's parent. */
     bool by_hand;
-    /* Its batch scripts inherit the environment that they were submitted from,
-     * with the variables of a launcher whose tasks they are not. */
+    /* Its batch scripts inherit other launchers' variables. */
     bool batch_inherits;
 
-    /* What a user types; messages advise it. May be empty. */
-    char pass[40]; /* to hand MASTER_ADDR to all of its tasks */
-    char each[40]; /* to have N tasks on each node */
+    /* Commands for messages, or "": */
+    char pass[40]; /* to pass MASTER_ADDR to all tasks */
+    char each[40]; /* to run N tasks on each node */
 
-    /* Its tasks have MASTER_ADDR and MASTER_PORT from it. In those of another launch they are left over. */
+    /* Sets MASTER_ADDR and MASTER_PORT, left over in another launch's tasks. */
     bool tells_master;
-    /* No launcher: --ddp=alone makes this process a job of its own. */
+    /* Not a launcher: --ddp=alone. */
     bool alone;
-    /* No launcher: rollcall exec makes a process that none has started a job of one. */
+    /* Not a launcher: rollcall exec without one. */
     bool single;
-    /* It has numbered its tasks for torch: their variables are shown, never changed. */
+    /* Numbers tasks for torch: never change their variables. */
     bool authoritative;
-    /* Lightning's SLURMEnvironment recognises its tasks. It takes ranks from SLURM_PROCID and SLURM_LOCALID, not from
-     * LOCAL_RANK, and stops where SLURM_NTASKS_PER_NODE is missing. */
+    /* Lightning's SLURMEnvironment uses SLURM_PROCID and SLURM_LOCALID, and fails without SLURM_NTASKS_PER_NODE. */
     bool slurm_environment;
-    /* Variables that differ between launches with the same scope, separated by blanks. */
+    /* Variables that differ between launches of a scope, separated by blanks. */
     char apart[64];
 
     enum rc_srun_server srun_server;
     enum rc_pmix_server pmix_server;
-    /* Its daemons are numbered (openmpi.c). Inside Slurm srun starts them from
-     * number 1 on, one a node, and their tasks share the cores of that one task. */
+    /* Has numbered daemons (openmpi.c); in Slurm, srun starts them from number 1, one per node, and their tasks share
+     * its cores. */
     bool has_mpidaemon;
 
     struct rc_variable variables[RC_VARIABLES_MAX];
@@ -196,83 +187,62 @@ struct rc_launcher {
 
 void rc_facts_init(struct rc_facts *facts);
 
-/* Names the launch: "mpich" and "42" make the scope mpich:42, the run id 42 and the seed of the port. The same in all
- * tasks of a launch, another for another; an absent or empty run id is none, and the family's name has to do. */
+/* Name the launch: "mpich" and "42" set scope mpich:42, run id 42 and the port's seed; without a run id, "mpich". */
 void rc_facts_name(struct rc_reader *reader, struct rc_facts *facts, const char *family, struct rc_str run_id);
 
-/* Reads a number of a family: 0..RC_MAX_TASKS, else message RC101 and false. An absent
- * or empty variable gives *out = RC_UNKNOWN and true. */
+/* Read a number from 0 to RC_MAX_TASKS, or RC_UNKNOWN if unset or empty. Return false with RC101 for other text. */
 bool rc_read_number(struct rc_reader *reader, const char *name, struct rc_number *out);
 
-/* The second of two names where it alone has a value (a launcher's older spelling), else the first. */
+/* Return `second`, an older spelling, if only that has a value. */
 const char *rc_either(const struct rc_env *env, const char *first, const char *second);
 
-/* Reads a number that a task with the launcher's marker `what` has, else RC102. */
+/* Like rc_read_number(), but return false with RC102 if unset (marker: `what`). */
 bool rc_read_needed(struct rc_reader *reader, const char *what, const char *name, struct rc_number *out);
 
-/* The same for all variables of a family's table, into the fields they speak of; of two that speak of one field the
- * first that is there counts. RC102 where the marker is set, but one of these fields (a bit each) is not. */
+/* Read all variables of a family; the first set one of a field counts. Return false with RC102 if a `needed` field
+ * (bit) is unset. */
 bool rc_read_fields(struct rc_reader *reader, const struct rc_launcher *launcher, struct rc_facts *facts,
                     const char *marker, unsigned needed);
 
-/* Message RC102: the launcher's marker `what` is set, but `name` is not. Returns false. */
+/* Add RC102: `what` is set, `name` is not. Return false. */
 bool rc_missing(struct rc_reader *reader, const char *what, const char *name);
 
-/* False, with message RC103, where a launcher says a number a second time by
- * another name and says another one; `command` is what to start again. */
+/* Return false with RC103 if another variable has another number; `command` is to be restarted. */
 bool rc_agrees(struct rc_reader *reader, const char *name, const struct rc_number *number, const char *command);
 
-/* One task on each of count nodes; its rank is in the facts, and is the node's. */
+/* Fill in one task on each of `count` nodes. */
 void rc_facts_one_a_node(struct rc_facts *facts, struct rc_number count);
 
-/* Number of devices in a CUDA_VISIBLE_DEVICES-like list: "0,1", UUIDs, MIG;
- * empty, "-1", "NoDevFiles" and "none" are no device. */
+/* Count devices of CUDA_VISIBLE_DEVICES; none in "", "-1", "NoDevFiles", "none", "void". */
 uint32_t rc_count_devices(struct rc_str list);
 
-/* The GPUs of this process: CUDA_VISIBLE_DEVICES where it is set, else those of
- * the node where the caller has counted them (it is asked to). */
+/* Set facts->gpus from CUDA_VISIBLE_DEVICES, else from the node. */
 void rc_read_gpus(struct rc_reader *reader, struct rc_facts *facts);
 
-/* The program of a command line as /proc/PID/cmdline shows it.
- *
- * Two launchers leave the same variables whichever of them is inside the other. The processes that a task descends from
- * tell which is. They run already: a command that a wrapper or a shell is yet to run does not count here, as it does in
- * command.h. */
+/* Running ancestors, from /proc/PID/cmdline, show which of two launchers is inside. */
 
-/* The words of cmdline end with a NUL each; a process that has written its own title may have one word with blanks.
- * Base name of the program; of Python, that of its script or the module after -m: "torchrun". A title is cut at its
- * colon: "slurmstepd" of "slurmstepd: [42.0]". Absent for an empty one (a kernel thread, a zombie). The result is a
- * piece of cmdline. */
+/* Return a slice: the program's base name; Python's script or -m module ("torchrun"); a title before its colon
+ * ("slurmstepd" of "slurmstepd: [42.0]"). Words end with NUL, but a title may be one word with blanks. */
 struct rc_str rc_ancestor_name(struct rc_str cmdline);
 
-/* The step of a slurmstepd: "1" of "slurmstepd: [42.1]". Absent for other programs. */
+/* Return "1" of "slurmstepd: [42.1]", or RC_ABSENT. */
 struct rc_str rc_ancestor_step(struct rc_str cmdline);
 
-/* Whether it is the slurmstepd of a batch script, an extern or an interactive
- * step, which are no tasks: "slurmstepd: [42.batch]". */
+/* Return true for a slurmstepd without tasks. */
 bool rc_ancestor_is_batch(struct rc_str cmdline);
 
-/* The command line of the nearest process of that name above this one; absent where there is none in sight. */
+/* Return the nearest ancestor of this name, or RC_ABSENT. */
 struct rc_str rc_ancestor_nearest(struct rc_reader *reader, const char *name);
 
-/* The word after an option ("--proxy-id"), absent where there is none. */
+/* Return the word after an option ("--proxy-id"), or RC_ABSENT. */
 struct rc_str rc_ancestor_option(struct rc_str cmdline, const char *option);
 
-/* All launcher families, in order of precedence.
+/* All launcher families, in order of precedence. Each has a const struct rc_launcher rc_launcher_NAME and:
  *
- * Of a family NAME:
- *
- * const struct rc_launcher rc_launcher_NAME
- *
- * enum rc_claim rc_NAME_recognise(reader, facts)
- *     Which launch this is and which of its tasks: facts->scope, run_id, port_seed (rc_facts_name) and the rank. It is
- *     kept short: nearly every process carries the stamp of its own task, and needs no more than this. It changes the
- *     facts, reader->why and messages alone, and may be called twice. RC_CLAIM_ABSENT also where another family's
- *     launcher has set the variables (PMIx's in a task of mpirun): two claims mean two launchers, one inside the other.
- *
- * bool rc_NAME_read(reader, facts)
- *     All the rest, into facts that recognise has filled. False, with a message, where the values are contradictory.
- */
+ * rc_NAME_recognise(reader, facts): set facts->scope, run_id, port_seed and the rank. Must be fast: a stamped task
+ * needs only this. Changes only facts, reader->why and messages; may be called twice. RC_CLAIM_ABSENT also if another
+ * family's launcher set the variables: two claims mean nested launchers.
+ * rc_NAME_read(reader, facts): fill in the rest. Return false, with a message, on contradictions. */
 
 #define ROLLCALL_MARKER(name, variable)
 
@@ -292,27 +262,25 @@ enum {
 
 #undef ROLLCALL_MARKER
 
-/* index < RC_LAUNCHER_COUNT, innermost first. The order is for loops over all
- * families: what a single one is like is in its struct rc_launcher. */
+/* Return a family, innermost first. */
 const struct rc_launcher *rc_launcher_at(unsigned index);
 enum rc_claim rc_launcher_recognise(unsigned index, struct rc_reader *reader, struct rc_facts *facts);
 
-/* Read the facts of a task that the family has recognised. */
+/* Read the facts of a recognised task. */
 typedef bool rc_facts_reader(unsigned index, struct rc_reader *reader, struct rc_facts *facts);
 rc_facts_reader rc_facts_read;
 
-/* The same if reader->slurm_certain: the plugin does not link the other families' part. */
+/* The same if reader->slurm_certain: the plugin links no others than Slurm's and alone's. */
 rc_facts_reader rc_facts_read_certain;
 
-/* True where the block holds any marker: nearly all processes are outside of every launcher. */
+/* Return true if any marker is set. */
 bool rc_launcher_marked(const char *const *block);
 
-/* The families with a marker in the environment, bit 0 for the first. */
+/* Return the families with a set marker, bit 0 for the first. */
 uint32_t rc_launcher_marks(const struct rc_env *env);
 
-/* Whether these marks are of one launcher at most. PMIx's and Slurm's together
- * are, where the PMIx server is Slurm's. */
+/* Return true if the marks are of one launcher. PMIx's may be Slurm's. */
 bool rc_launcher_is_alone(const struct rc_env *env, uint32_t marks);
 
-/* Whether a scope, or a stamp, which begins with one, is of a launch of this family: "slurm:42.0". */
+/* Return true if a scope, or a stamp, is this family's: "slurm:42.0". */
 bool rc_launcher_has_scope(const struct rc_launcher *launcher, struct rc_str scope);

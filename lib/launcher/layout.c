@@ -3,7 +3,7 @@
 
 #include "launcher/hosts.h"
 
-/* More turns than any -ppn in use makes of one node's ranks. */
+/* More than any -ppn in use makes. */
 enum { ROUNDS_MAX = 1024 };
 
 bool rc_layout_nnodes(struct rc_reader *reader, struct rc_facts *facts)
@@ -28,7 +28,7 @@ bool rc_layout_nnodes(struct rc_reader *reader, struct rc_facts *facts)
         nnodes->source = rc_format(reader->arena, "%s / %s", size->source, local->source);
         facts->nnodes_derived = true;
     }
-    /* one rank at least is on each of the others, and none if there are none */
+    /* each other node has at least one rank */
     return nnodes->value != RC_UNKNOWN && nnodes->value > 0 && nnodes->value - 1 <= size->value - local->value &&
            (nnodes->value > 1 || local->value == size->value);
 }
@@ -44,7 +44,7 @@ uint32_t rc_layout_node_rank(const struct rc_facts *facts, uint32_t block)
     uint32_t rank = facts->field[RC_RANK].value;
     uint32_t local_rank = facts->field[RC_LOCAL_RANK].value;
     uint32_t nnodes = facts->field[RC_NNODES].value;
-    uint64_t before; /* ranks of the rounds before */
+    uint64_t before; /* ranks of earlier rounds */
     uint32_t node;
 
     if (!is_even(facts) || block == 0 || facts->field[RC_LOCAL_WORLD_SIZE].value % block != 0)
@@ -102,7 +102,7 @@ void rc_layout_spread(struct rc_facts *facts)
         facts->node_order_rank.source = "node rank, local size and local rank";
         return;
     }
-    /* some node has fewer than the mean, another one more */
+    /* some nodes have fewer than the mean, others more */
     if (per_node < facts->min_local_size)
         facts->min_local_size = per_node;
     if (per_node >= facts->max_local_size)

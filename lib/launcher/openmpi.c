@@ -1,42 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* openmpi.c - a rank that Open MPI's mpirun started (ORTE in 4, PRRTE from 5 on).
+/* openmpi.c - tasks of Open MPI's mpirun (ORTE in 4, PRRTE since 5).
  *
- * Both set OMPI_COMM_WORLD_{RANK,SIZE,LOCAL_RANK,LOCAL_SIZE}; no other launcher does (an Open MPI program under srun
- * has none of them). What no variable says:
- * - the number of nodes: ORTE's orte_num_nodes; with PRRTE size / local size, if there is no rest (layout.h).
- * - the node's number: mpirun has a daemon on each node, its own among them, which is number 0. A node's number is that
- *   of its daemon, d, if mpirun's own node carries ranks, and d - 1 if it does not. Which of the two it is follows from
- *   what is below; OMPI_COMM_WORLD_NODE_RANK counts processes of all jobs on a node.
- * - the host of rank 0: first host of the Slurm allocation if the job spans just that, else the host of mpirun itself
- *   (orte_hnp_uri; PRRTE's namespace) where the daemons' numbers show that it carries ranks (measured with 4.1.4 and
- *   5.0.7: 0,1 when mpirun runs on a node of the job, which then is the first one wherever it is in the list of hosts,
- *   1,2 when it runs on a login node), else the second of orte_node_regex. RANK 0 compares it with its own addresses.
- *
- * PRRTE tells no mapping, and has a PMIx server that knows all of this (pmix.c). Some tasks may ask it and others not,
- * so what a task takes from its variables has to be certain:
- * - d is 0: 0. In Slurm as many daemons as nodes of the job: d; one more: d - 1, for mpirun is outside of the job. As
- *   many daemons as nodes with ranks: d.
- * - the nodes have to look even from here (rc_layout_agrees).
- * Else the server is asked, which the preload and a recorded environment cannot: then RC110.
- * Source: ompi v4.1 orte/mca/schizo/ompi/schizo_ompi.c, setup_fork and
- * setup_child; openpmix v5.0 src/mca/pmdl/ompi/pmdl_ompi.c. */
+ * Both set OMPI_COMM_WORLD_{RANK,SIZE,LOCAL_RANK,LOCAL_SIZE}, which no program under srun has. Derived:
+ * Number of nodes: ORTE's orte_num_nodes; with PRRTE size / local size (layout.h).
+ * Node: mpirun has numbered daemons, 0 on its node. A node's number is its daemon's, d, if mpirun's node has ranks,
+ * else d - 1. (OMPI_COMM_WORLD_NODE_RANK counts processes.)
+ * Host of rank 0, which checks it: the first of a Slurm allocation of as many nodes, else mpirun's host if it has ranks
+ * (4.1.4 and 5.0.7: daemons 0,1 if mpirun is on a node of the job, then always the first; 1,2 on a login node), else
+ * the second of orte_node_regex.
+ * PRRTE's mapping is only on its PMIx server (pmix.c), which some tasks cannot query. So conclusions from variables
+ * must be certain: d = 0: 0. In Slurm, as many daemons as nodes of the job: d; one more: d - 1. As many daemons as
+ * nodes with ranks: d. And the nodes must look even. Otherwise query the server, or RC110.
+ * Source: ompi v4.1 orte/mca/schizo/ompi/schizo_ompi.c, setup_fork and setup_child; openpmix v5.0
+ * src/mca/pmdl/ompi/pmdl_ompi.c. */
 #include "base/netaddr.h"
 #include "launcher/families.h"
 #include "launcher/layout.h"
 
-/* Bytes of a server's answer read before a large uneven job is given up. */
+/* Limit of bytes to scan in large uneven jobs. */
 enum { WORK_MAX = 1 << 26 };
 
-/* mpirun's daemons; RC_UNKNOWN for a number that this task cannot know. */
+/* mpirun's daemons, as far as this task knows. */
 struct daemons {
-    bool orte;          /* Open MPI 4's; else PRRTE's */
-    uint32_t own;       /* the number of the one that started this task */
-    uint32_t count;     /* mpirun's own daemon, which counts, does not tell its tasks */
-    uint32_t allocated; /* nodes of the Slurm job, where srun started PRRTE's daemons */
+    bool orte; /* Open MPI 4 */
+    uint32_t own;
+    uint32_t count;     /* not available from daemon 0, mpirun's */
+    uint32_t allocated; /* the Slurm job's nodes, if srun started PRRTE's daemons */
 };
 
-/* The PMIx server of PRRTE's daemon, "prterun-n1-651@0.2;...", where the namespace
- * is that launch's: one of another launch has another name before the @. */
+/* Return the PMIx server's URI of PRRTE's daemon, "prterun-n1-651@0.2;...", in this namespace. */
 static struct rc_str prrte_uri(const struct rc_env *env)
 {
     struct rc_str uris = RC_STR("PMIX_SERVER_URI41|PMIX_SERVER_URI4|PMIX_SERVER_URI2");
@@ -53,16 +45,14 @@ static struct rc_str prrte_uri(const struct rc_env *env)
     return RC_ABSENT;
 }
 
-/* Where PRRTE's server is there, what ORTE says is an outer mpirun's. One of two of its
- * variables is enough, if the other got lost. */
+/* With PRRTE's server, ORTE's variables are an outer mpirun's. */
 static bool is_orte(const struct rc_env *env)
 {
     return !prrte_uri(env).p &&
            (rc_env_get(env, "OMPI_MCA_orte_hnp_uri").n || rc_env_get(env, "OMPI_MCA_orte_num_nodes").n);
 }
 
-/* ORTE names its daemon to the task, PRRTE the PMIx server, which is the same: "1740701696.2;tcp://..." and
- * "prterun-n1-651@0.2;tcp4://...", with the number after the last dot of the name. */
+/* Both export the daemon's URI: "1740701696.2;tcp://...", "prterun-n1-651@0.2;tcp4://...". */
 uint32_t rc_openmpi_daemon(const struct rc_env *env)
 {
     struct rc_str uri = is_orte(env) ? rc_env_get(env, "OMPI_MCA_orte_local_daemon_uri") : prrte_uri(env);
@@ -73,8 +63,8 @@ uint32_t rc_openmpi_daemon(const struct rc_env *env)
     return rc_parse_u32(number, RC_MAX_TASKS, &daemon) ? daemon : RC_UNKNOWN;
 }
 
-/* A rank file or the sequential mapper puts any rank on any node, and then orte_num_nodes is not the number of nodes
- * either: measured with 4.1.4, four lines over two nodes, 2 on mpirun's node and 4 on the other one. */
+/* A rank file or the sequential mapper puts any rank on any node, with a wrong orte_num_nodes (4.1.4, four lines for
+ * two nodes: 2 on mpirun's node, 4 on the other). */
 static bool dealt_at_will(const struct rc_env *env)
 {
     struct rc_str mapper = rc_env_get(env, "OMPI_MCA_rmaps");
@@ -83,7 +73,7 @@ static bool dealt_at_will(const struct rc_env *env)
            rc_str_is(mapper, "seq") || rc_str_is(mapper, "rank_file");
 }
 
-/* "3", in quotes where srun started it */
+/* "3", in quotes if started by srun */
 static struct rc_str prted_option(struct rc_str cmdline, const char *option)
 {
     struct rc_str text = rc_ancestor_option(cmdline, option);
@@ -91,8 +81,7 @@ static struct rc_str prted_option(struct rc_str cmdline, const char *option)
     return text.n > 2 && text.p[0] == '"' ? (struct rc_str){ text.p + 1, text.n - 2 } : text;
 }
 
-/* Open MPI 6 starts its daemons by srun --external-launcher. That step has its own nodes alone as those of the job.
- * Only the list of processors is still the job's (seen with Slurm 26.05). */
+/* Open MPI 6 uses srun --external-launcher, with only the list of processors of the job (Slurm 26.05). */
 static uint32_t count_allocated(const struct rc_env *env)
 {
     struct rc_tasklist processors;
@@ -103,8 +92,7 @@ static uint32_t count_allocated(const struct rc_env *env)
     return rc_tasklist_parse(rc_env_get(env, "SLURM_JOB_CPUS_PER_NODE"), &processors) ? processors.nodes : RC_UNKNOWN;
 }
 
-/* ORTE exports their number; of PRRTE's the command line of this task's own tells (below mpirun's own, a prted is
- * another launch's). */
+/* ORTE exports the number; PRRTE's is in the daemon's command line. */
 static void count_daemons(struct rc_reader *reader, struct daemons *daemons)
 {
     struct rc_str prted;
@@ -119,7 +107,7 @@ static void count_daemons(struct rc_reader *reader, struct daemons *daemons)
         daemons->allocated = count_allocated(reader->env);
 }
 
-/* The node's number where it is certain and the nodes look even from there; else RC_UNKNOWN. */
+/* Return the node's index if certain and even, else RC_UNKNOWN. */
 static uint32_t prrte_place(const struct rc_facts *facts, const struct daemons *daemons)
 {
     uint32_t nnodes = facts->field[RC_NNODES].value;
@@ -128,7 +116,7 @@ static uint32_t prrte_place(const struct rc_facts *facts, const struct daemons *
 
     if (own == 0)
         place = 0;
-    /* nodes that there are not: 2 and 1 ranks look like 3 nodes from the second */
+    /* too many nodes: 2 and 1 ranks look like 3 nodes from the second */
     else if (own == RC_UNKNOWN || nnodes > daemons->count || nnodes > daemons->allocated)
         return RC_UNKNOWN;
     else if (daemons->allocated != RC_UNKNOWN &&
@@ -143,14 +131,12 @@ static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts, bool 
 {
     return rc_read_fields(reader, &rc_launcher_openmpi, facts, "OMPI_COMM_WORLD_RANK",
                           1u << RC_WORLD_SIZE | 1u << RC_LOCAL_RANK | 1u << RC_LOCAL_WORLD_SIZE) &&
-           /* Open MPI 4 sets both a second time, for its own library; its nodes are those of the job's map,
-            * mpirun's own only if it carries ranks */
+           /* Open MPI 4 repeats both for its library */
            (!orte || (rc_agrees(reader, "OMPI_MCA_orte_ess_num_procs", &facts->field[RC_WORLD_SIZE], "mpirun") &&
                       rc_agrees(reader, "OMPI_MCA_ess_base_vpid", &facts->field[RC_RANK], "mpirun") &&
                       rc_read_number(reader, "OMPI_MCA_orte_num_nodes", &facts->field[RC_NNODES])));
 }
 
-/* True where the variables tell the node and the number of nodes. */
 static bool find_node(struct rc_reader *reader, struct rc_facts *facts, const struct daemons *daemons)
 {
     struct rc_number *node = &facts->field[RC_NODE_RANK];
@@ -165,7 +151,7 @@ static bool find_node(struct rc_reader *reader, struct rc_facts *facts, const st
     return node->value != RC_UNKNOWN;
 }
 
-/* A newer step of srun, or another PMIx launcher, inside of this one. */
+/* Return true if a newer launcher is inside. */
 static bool is_stale(struct rc_reader *reader, uint32_t own_rank)
 {
     struct rc_str rank = rc_env_get(reader->env, "PMIX_RANK");
@@ -173,7 +159,7 @@ static bool is_stale(struct rc_reader *reader, uint32_t own_rank)
     struct rc_str step = rc_env_get(reader->env, "SLURM_STEP_ID");
     uint32_t number;
 
-    /* of this very step: mpirun's tasks keep an outer step's SLURM_*, with another namespace */
+    /* this step's: mpirun's tasks keep an outer SLURM_*, with another namespace */
     reader->why = "PMIX_NAMESPACE is a newer launcher's";
     if (job.n && step.n && rc_str_eq(rank, rc_env_get(reader->env, "SLURM_PROCID")) &&
         rc_str_is(rc_slurmpmix_step(reader->env), rc_format(reader->arena, "%pS.%pS", &job, &step)))
@@ -181,7 +167,7 @@ static bool is_stale(struct rc_reader *reader, uint32_t own_rank)
     return rc_parse_u32(rank, RC_MAX_TASKS, &number) && number != own_rank;
 }
 
-/* "prterun-node-a-651@1": mpirun's own name for its host. */
+/* Return mpirun's host from "prterun-node-a-651@1". */
 static struct rc_str prrte_host(const struct rc_env *env)
 {
     struct rc_str job;
@@ -197,12 +183,12 @@ static void find_master(struct rc_reader *reader, struct rc_facts *facts, const 
 {
     char name[RC_HOST_MAX + 1];
 
-    /* one node: the core takes the loopback address */
+    /* the core uses the loopback address */
     facts->master_certain = facts->field[RC_NNODES].value == 1;
     if (facts->master_certain || rc_layout_take_job_hosts(reader->env, facts))
         return;
     if (daemons->own != RC_UNKNOWN && daemons->own != facts->field[RC_NODE_RANK].value) {
-        /* mpirun's own daemon is number 0, so its host (a login node, say) carries no ranks */
+        /* daemon 0 is on mpirun's host, without ranks */
         if (!rc_orte_host(reader->env, 1, name))
             return;
         facts->master_host = rc_str(rc_format(reader->arena, "%s", name));
@@ -230,7 +216,7 @@ enum rc_claim rc_openmpi_recognise(struct rc_reader *reader, struct rc_facts *fa
     return RC_CLAIM_TASK;
 }
 
-/* Whether some task of an uneven job takes it for an even one, and so has not asked. */
+/* Return true if some task of an uneven job would see an even one, and not query the server. */
 static bool looks_even_to_some(const struct rc_reader *reader, const struct rc_facts *facts,
                                const struct daemons *daemons)
 {
@@ -269,8 +255,7 @@ static bool looks_even_to_some(const struct rc_reader *reader, const struct rc_f
     return false;
 }
 
-/* PRRTE's server fills in what the variables do not tell. A number of nodes that was right stays one that no task is
- * told, as in those that do not ask. */
+/* Query PRRTE's server. A right derived number of nodes stays marked. */
 static enum rc_pmixjob_answer ask_server(struct rc_reader *reader, struct rc_facts *facts, const char *cure)
 {
     uint32_t nnodes = facts->field[RC_NNODES].value;
@@ -281,7 +266,7 @@ static enum rc_pmixjob_answer ask_server(struct rc_reader *reader, struct rc_fac
     return answer;
 }
 
-/* Whether the host of rank 0 is told, which is so for all tasks or none. */
+/* Return true if the host of rank 0 is known: to all tasks or none. */
 static bool has_master(const struct rc_reader *reader, const struct rc_facts *facts)
 {
     struct rc_str user = reader->master_left_over ? RC_ABSENT : rc_env_get(reader->env, "MASTER_ADDR");
@@ -305,7 +290,7 @@ bool rc_openmpi_read(struct rc_reader *reader, struct rc_facts *facts)
         return rc_layout_refuse(reader, facts, rc_launcher_openmpi.each);
     else
         answer = ask_server(reader, facts, "use the same number on each node, mpirun --map-by ppr:N:node");
-    /* in an uneven job all tasks query the server: they take the server's host, also on a node with the mean number */
+    /* an uneven job uses the server's host */
     if (found || (facts->nnodes_derived && facts->min_local_size == facts->max_local_size))
         find_master(reader, facts, &daemons);
     if (!daemons.orte && (found || answer == RC_PMIXJOB_READ) && !has_master(reader, facts))

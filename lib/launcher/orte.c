@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* orte.c - what Open MPI 4's mpirun (ORTE) says of its daemons' hosts, and the place of a task's node among them.
- *
- * ORTE exports its mapping where it was given, but by node from a file of parameters it does not: rc_orte_place. */
+/* orte.c - hosts of Open MPI 4's (ORTE's) daemons, and the index of a task's node among them. */
 #include "base/netaddr.h"
 #include "launcher/families.h"
 #include "launcher/layout.h"
 
-/* mpirun exports its --map-by, --rank-by and (deprecated) --bynode as it exports any parameter. */
+/* mpirun exports --map-by, --rank-by and (deprecated) --bynode as parameters. */
 static bool dealt_by_node(const struct rc_env *env)
 {
     return rc_str_starts(rc_env_get(env, "OMPI_MCA_rmaps_base_mapping_policy"), "node") ||
@@ -21,7 +19,6 @@ bool rc_orte_host(const struct rc_env *env, uint32_t daemon, char name[RC_HOST_M
     return rc_hostlist_nth(rc_str_split(rc_env_get(env, "OMPI_MCA_orte_node_regex"), '@', &rest), daemon, name);
 }
 
-/* Slurm's nodes are in the order of the daemons: this one's is there by name. */
 static uint32_t place_in_list(const struct rc_env *env, uint32_t daemon)
 {
     char name[RC_HOST_MAX + 1];
@@ -33,7 +30,7 @@ static uint32_t place_in_list(const struct rc_env *env, uint32_t daemon)
     return place == daemon || place + 1 == daemon ? place : RC_UNKNOWN;
 }
 
-/* OMPI_UNIVERSE_SIZE is the number of slots of all nodes that the job may use (ompi v4.1 schizo_ompi.c). */
+/* OMPI_UNIVERSE_SIZE is the number of usable slots (ompi v4.1 schizo_ompi.c). */
 static bool are_slots_taken(const struct rc_env *env, const struct rc_facts *facts)
 {
     uint32_t slots;
@@ -52,11 +49,10 @@ uint32_t rc_orte_place(const struct rc_env *env, const struct rc_facts *facts, u
     uint32_t even = rc_layout_node_rank(facts, by_node ? 1 : field[RC_LOCAL_WORLD_SIZE].value);
     uint32_t place;
 
-    /* all lower ranks are on this node, so rank 0 is */
+    /* all lower ranks are on this node */
     if (rank <= local_rank)
         return rank == local_rank ? 0 : RC_UNKNOWN;
-    /* an uneven job may look even from one of its ranks: sizes 4,2,1,1 do from
-     * the second node, so the daemon's number goes first, where it tells */
+    /* sizes 4,2,1,1 look even from the second node, so prefer the daemon's number */
     if (daemon == 0 || (daemon != RC_UNKNOWN && daemons == nnodes))
         place = daemon;
     else if (daemon != RC_UNKNOWN && daemon >= nnodes)
@@ -65,25 +61,24 @@ uint32_t rc_orte_place(const struct rc_env *env, const struct rc_facts *facts, u
         place = place_in_list(env, daemon);
     if (place == RC_UNKNOWN && by_node && local_rank == 0 && rank < nnodes)
         return rank;
-    /* Daemon `even` has slots, so an idle daemon's node has slots too. If all slots are taken, the idle daemon is
-     * mpirun's on a login node, and the hosts are not even: 4,2,1,1 slots. */
+    /* Daemon `even` has slots, and so has an idle daemon's node. If all slots are taken, that is a login node, and the
+     * hosts are uneven: 4,2,1,1 slots. */
     if (place == RC_UNKNOWN && even == daemon && even != RC_UNKNOWN && are_slots_taken(env, facts))
         return RC_UNKNOWN;
     if (place == RC_UNKNOWN && (daemon == RC_UNKNOWN || even == daemon || even + 1 == daemon))
         place = even;
-    /* a file of parameters may say by node, which no task is told: mpirun's own node,
-     * or what shows to be the first one, has the lowest ranks by slot (seen with 4.1.4) */
+    /* a parameter file can select by-node mapping; by slot, the first node has the lowest ranks (4.1.4) */
     by_node = by_node || place == 0;
-    /* each node before this one has a lower rank than its own */
+    /* each earlier node has a rank below this node's */
     if (place >= nnodes || place > rank - local_rank)
         return RC_UNKNOWN;
-    /* by node, the first round has a rank on each, and no round has more */
+    /* by node, the first round has a rank on each node, and no round has more */
     if (by_node && (local_rank == 0 ? rank != place : rank > (uint64_t)local_rank * nnodes + place))
         return RC_UNKNOWN;
     return place;
 }
 
-/* The first of "192.0.2.2,10.0.0.2" that other nodes can reach. */
+/* Return the first of "192.0.2.2,10.0.0.2" that other nodes can reach. */
 static struct rc_str first_reachable(struct rc_str addresses)
 {
     while (addresses.p) {

@@ -2,14 +2,9 @@
 #include "launcher/families.h"
 #include "launcher/layout.h"
 
-/* The file that tells Cray's PMI where each task of an application runs.
- *
- * PALS_APINFO names it, on each node. PALS writes it, and so do Slurm's mpi/cray_shasta and Flux's cray-pals for the
- * same library. A header with the offset, the size and the number of the records of each table, of which two matter:
- * the tasks in order of rank, with the index of their node, and the nodes with their names. Versions 1 and 5 are alike
- * in that. The node that reads the file has written it: it is in the node's byte order, but its records are not
- * aligned.
- * Source: flux-framework/flux-coral2 src/common/libapinfo/apinfo{1,5}.h. */
+/* The file of PALS_APINFO, written on each node for Cray's PMI by PALS, Slurm's mpi/cray_shasta and Flux's cray-pals,
+ * in its byte order and without alignment: a header with the place of each table; tasks in order of rank; nodes.
+ * Versions 1 to 5 agree. Source: flux-framework/flux-coral2 src/common/libapinfo/apinfo{1,5}.h. */
 
 struct __attribute__((packed, may_alias)) header {
     uint32_t version;
@@ -63,7 +58,7 @@ struct rc_str rc_apinfo_host(const struct rc_apinfo *info, uint32_t node)
     return name.n ? name : RC_ABSENT;
 }
 
-/* False, with a message, where a variable says another number. */
+/* Return false with RC103 if a variable differs. */
 static bool agrees_with_file(struct rc_reader *reader, struct rc_number *field, uint32_t value)
 {
     if (field->value != RC_UNKNOWN && field->value != value)
@@ -75,8 +70,7 @@ static bool agrees_with_file(struct rc_reader *reader, struct rc_number *field, 
     return true;
 }
 
-/* Nodes are numbered in the order of their lowest ranks, so that RANK 0 is on the first: nearly always the file's own
- * order. Returns the most tasks that a node has. */
+/* Number nodes by lowest rank. Return the maximum of tasks per node. */
 static uint32_t find_place(const struct rc_apinfo *info, uint32_t node, uint64_t *seen, struct rc_taskmap_node *place)
 {
     uint32_t largest = 0;
@@ -105,8 +99,7 @@ static uint32_t find_place(const struct rc_apinfo *info, uint32_t node, uint64_t
     return largest;
 }
 
-/* Fills in what the file that PALS_APINFO names says of the task with the rank in *facts. APINFO_WRONG, with a message,
- * where it contradicts what the facts hold already; APINFO_NONE where there is no such file. */
+/* Fill in *facts for its rank from the file. */
 enum apinfo_answer { APINFO_NONE, APINFO_WRONG, APINFO_READ };
 static enum apinfo_answer apinfo_fill(struct rc_reader *reader, struct rc_facts *facts)
 {
@@ -139,7 +132,7 @@ static enum apinfo_answer apinfo_fill(struct rc_reader *reader, struct rc_facts 
     field[RC_NODE_RANK].value = place.node_rank;
     facts->node_order_rank = (struct rc_number){ place.tasks_before + own->local_rank, "PALS_APINFO" };
     facts->max_local_size = largest;
-    /* unless all have as many as the largest, some have fewer than the mean */
+    /* unless all nodes have `largest`, some have less than the mean */
     facts->min_local_size = (uint64_t)largest * info.nodes.count == info.tasks.count
                                 ? largest
                                 : info.tasks.count / info.nodes.count;
@@ -149,24 +142,15 @@ static enum apinfo_answer apinfo_fill(struct rc_reader *reader, struct rc_facts 
     return APINFO_READ;
 }
 
-/* A task that Cray PALS started (HPE's mpiexec and aprun, under PBS or alone).
+/* A task of Cray PALS (HPE's mpiexec and aprun, with or without PBS).
  *
- * PALS_RANKID, PALS_LOCAL_RANKID, PALS_LOCAL_SIZE, PALS_NODEID, PALS_APID and PALS_APINFO, with PMI_RANK, PMI_SIZE,
- * PMI_LOCAL_RANK and PMI_LOCAL_SIZE for Cray's MPI. Two others set PALS_RANKID for the same library, and have families
- * of their own: Slurm's mpi/cray_shasta, whose PALS_APID is JOB.STEP, and Flux's cray-pals, whose PALS_APID is a number
- * and PALS_RANKID is FLUX_TASK_RANK. PALS's own is a UUID.
- *
- * The rule:
- * - rank, local rank, local size and node are PALS_*'s, or PMI_*'s where that one is missing; the size is PMI_SIZE. Two
- *   that speak of one number have to agree (RC103);
- * - the file PALS_APINFO (above), which is on every node, has all of them once more, and the number of nodes and the
- *   host of rank 0 as well. Nodes are numbered by their lowest ranks;
- * - where it cannot be read, the number of nodes is size / local size, if there is no rest, and the node rank is
- *   PALS_NODEID, if ranks that are dealt out to all nodes in turn, some at a time, can give it these numbers
- *   (rc_layout_agrees); else RC110. MASTER_ADDR has to be passed: PBS_NODEFILE is on one node only, and mpiexec --hosts
- *   chooses others.
- * Source: HPE's pals.h (2018-2023, in cray-cti and dragon); slurm
- * src/plugins/mpi/cray_shasta; flux-coral2 src/shell/plugins/cray_pals.c. */
+ * PALS_RANKID is also set by Slurm's mpi/cray_shasta, with JOB.STEP in PALS_APID, and Flux's cray-pals, with a number
+ * there; PALS's is a UUID.
+ * Variables that repeat a number must agree (RC103). Without the file, the number of nodes is size / local size, and
+ * the node rank PALS_NODEID, if ranks in rounds allow it (else RC110); rank 0's host is unknown: PBS_NODEFILE is only
+ * on one node, and mpiexec --hosts chooses others.
+ * Source: HPE's pals.h (2018-2023, in cray-cti and dragon); slurm src/plugins/mpi/cray_shasta; flux-coral2
+ * src/shell/plugins/cray_pals.c. */
 
 static bool is_number(struct rc_str text)
 {
@@ -206,7 +190,7 @@ static bool without_file(struct rc_reader *reader, struct rc_facts *facts)
         return false;
     if (!rc_layout_nnodes(reader, facts))
         return rc_layout_refuse(reader, facts, rc_launcher_pals.each);
-    /* of one node alone PALS may number it as it likes */
+    /* PALS may number a single node arbitrarily */
     if (field[RC_NNODES].value == 1)
         field[RC_NODE_RANK].value = 0;
     if (!rc_layout_agrees(facts, field[RC_NODE_RANK].value))
@@ -249,25 +233,15 @@ const struct rc_launcher rc_launcher_pals = {
     },
 };
 
-/* A task that Flux's job shell started (flux run, flux submit).
+/* A task of Flux's job shell (flux run, flux submit).
  *
- * FLUX_TASK_RANK, FLUX_TASK_LOCAL_ID, FLUX_JOB_SIZE, FLUX_JOB_NNODES and FLUX_JOB_ID are in every task. PMI_RANK,
- * PMI_SIZE and PMI_FD are there nearly always, too, PMIX_* with -o pmi=pmix, PALS_* with -o pmi=cray-pals: the families
- * of these then give way to this one. No variable says how many tasks each node has, or on which host they are. A
- * broker removes all these variables before it starts the script of flux batch and flux alloc, so the tasks of a nested
- * instance have their own alone.
- *
- * The rule:
- * - rank, local rank, size and number of nodes are the variables';
- * - with -o pmi=cray-pals everything else is in a file (above);
- * - else a node has size / nodes tasks, dealt out block by block, which is Flux's default: node rank = rank / local
- *   size. Where there is a rest, or rank % local size is not the local rank (--taskmap=cyclic, nodes with different
- *   numbers), the task is refused (RC110); in such a job at least one task is;
- * - the host of rank 0 is not known then: MASTER_ADDR has to be passed.
+ * PMI_* are nearly always set too, PMIX_* with -o pmi=pmix, PALS_* with -o pmi=cray-pals: those families yield to this
+ * one. A broker unsets all of them for the script of flux batch and flux alloc.
+ * Without the file of -o pmi=cray-pals, assume blocks, Flux's default: node rank = rank / local size. In other jobs
+ * (--taskmap=cyclic, uneven nodes) at least one task is refused (RC110). Rank 0's host is then unknown.
  * Source: flux-core 0.88 src/shell/{task,shell}.c, src/shell/pmi/pmi.c, src/broker/runat.c. */
 
-/* An id may begin with a florin sign. What rollcall makes of it is ASCII: it writes
- * "f" instead, as Flux does under FLUX_F58_FORCE_ASCII. */
+/* A florin sign becomes "f", as under FLUX_F58_FORCE_ASCII. */
 static struct rc_str ascii_id(struct rc_reader *reader, struct rc_str id)
 {
     struct rc_str rest;

@@ -1,41 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* platforms.c - the platforms: each starts its command once on a node, and numbers the nodes.
- *
- * A row of platforms.def says which variables do that. SageMaker, which writes a list without a number, and Azure ML,
- * which numbers processes, follow as functions.
+/* platforms.c - platforms that start a command once per node and number the nodes: rows of platforms.def, SageMaker and
+ * Azure ML.
  *
  * The rule of a row:
- * - one task a node: it is started in launcher mode, or is a worker where the node has one GPU;
- * - absent where a variable that it needs is not set, or where neither index nor count is. Only one of these two is
- *   RC102, and an index that is no number RC101;
- * - absent with a LOCAL_RANK: workers were numbered further inside. Not where the stamp says that rollcall set it
- *   for this node as a worker;
- * - RANK 0 is on the node that the variable of the master names. A MASTER_ADDR that is set is kept. The name is
- *   believed: it may be that of a service in front of the node, so RANK 0 cannot compare it with its own addresses;
- * - a narrower CUDA_VISIBLE_DEVICES comes before the platform's number of GPUs.
- */
+ * One task per node, in launcher mode, or a worker if the node has one GPU.
+ * ABSENT if a needed variable is unset, or both index and count (RC102 if one of them).
+ * ABSENT with a LOCAL_RANK, as workers were numbered further inside, unless by rollcall (the stamp).
+ * Rank 0 is on the master variable's node, which may be a service's name, so rank 0 cannot check it.
+ * A narrower CUDA_VISIBLE_DEVICES precedes the platform's number of GPUs. */
 #include "base/netaddr.h"
 #include "launcher/hosts.h"
 #include "launcher/launcher.h"
 
 enum { NAME_SIZE = 28 };
 
-/* The variables of a platform that are left out are those that it does not have. */
+/* Variables of a platform; empty if it has none. */
 struct platform {
     char needs[2][NAME_SIZE]; /* both must have a value */
-    char elastic[NAME_SIZE];  /* where it has a value, torchrun's agents number themselves */
+    char elastic[NAME_SIZE];  /* if set, torchrun's agents number themselves */
 
-    char index[NAME_SIZE];     /* the node's index */
-    char count[NAME_SIZE];     /* the number of nodes */
-    bool index_optional_alone; /* a single node may have no index, which is 0 */
+    char index[NAME_SIZE];
+    char count[NAME_SIZE];
+    bool index_optional_alone; /* a single node may lack an index */
 
-    char run_id[2][NAME_SIZE]; /* the name of the launch: the first of these with a value */
+    char run_id[2][NAME_SIZE]; /* name of the launch: the first with a value */
     char master[NAME_SIZE];    /* the first node */
-    char port[NAME_SIZE];      /* the port that the platform has chosen on it */
-    bool by_dns;               /* the first node's name is in DNS only once that node is up */
+    char port[NAME_SIZE];      /* the platform's choice of a port there */
+    bool by_dns;               /* the name is in DNS once that node is up */
 
-    char gpus[NAME_SIZE];  /* the number of the node's GPUs */
-    bool gpus_are_workers; /* it is the number of workers wanted, which comes before CUDA_VISIBLE_DEVICES */
+    char gpus[NAME_SIZE];
+    bool gpus_are_workers; /* of workers; precedes CUDA_VISIBLE_DEVICES */
 };
 
 static struct rc_str value_of(const struct rc_env *env, const char *name)
@@ -48,8 +42,7 @@ static bool is_set(const struct rc_env *env, const char *name)
     return value_of(env, name).n > 0;
 }
 
-/* The launch and this task's rank in it. Where workers may have been numbered further inside, they were, unless the
- * stamp says that rollcall made this task a worker. */
+/* Set launch and rank, unless workers were numbered further inside. Those of rollcall have its stamp. */
 static enum rc_claim claim(struct rc_reader *reader, struct rc_facts *facts, const char *family, struct rc_str run_id,
                            struct rc_number rank, bool may_be_inside)
 {
@@ -98,7 +91,7 @@ static enum rc_claim recognise(struct rc_reader *reader, struct rc_facts *facts,
                  index, is_set(env, "LOCAL_RANK"));
 }
 
-/* The node's GPUs: the variable may be none, or no number ("auto"). */
+/* The variable may be "auto". */
 static void fill_gpus(struct rc_reader *reader, struct rc_facts *facts, const char *name, bool are_workers)
 {
     if ((are_workers || !rc_env_get(reader->env, "CUDA_VISIBLE_DEVICES").p) &&
@@ -125,7 +118,7 @@ static bool read_platform(struct rc_reader *reader, struct rc_facts *facts, cons
     return true;
 }
 
-/* What registry.c wants of each family. */
+/* registry.c requires these of each family. */
 #define MEMBERS(...) __VA_ARGS__
 #define ROLLCALL_MARKER(name, variable)
 #define ROLLCALL_PLATFORM(name, like, ...)                                                \
@@ -143,17 +136,11 @@ static bool read_platform(struct rc_reader *reader, struct rc_facts *facts, cons
 #undef ROLLCALL_PLATFORM
 #undef ROLLCALL_MARKER
 
-/* SageMaker: a host of a training job on Amazon SageMaker.
+/* A host of an Amazon SageMaker training job.
  *
- * Its training toolkit starts the user's script without a rank: SM_HOSTS is a JSON list of all hosts' names
- * (["algo-1","algo-2"]), SM_CURRENT_HOST is one of them, SM_NUM_GPUS the number of GPUs of this one. With
- * torch_distributed the toolkit starts torchrun itself, and with MPI mpirun: those families are further inside.
- *
- * - SM_HOSTS without SM_CURRENT_HOST is RC102;
- * - the node's index is the place of SM_CURRENT_HOST in SM_HOSTS in the order that the list has (the toolkit sorts
- *   it as text: algo-1, algo-10, algo-2). Not there, or twice, is RC103;
- * - the master is the first of SM_HOSTS, as in the toolkit; the launch is named by TRAINING_JOB_NAME;
- * - the list is read strictly: names of hosts in quotes, with commas and blanks between them. Anything else is RC105.
+ * SM_HOSTS is a JSON list of all hosts (["algo-1","algo-2"], sorted as text), SM_CURRENT_HOST one of them, the first
+ * the master, as in the toolkit. With torch_distributed the toolkit starts torchrun, and with MPI mpirun, whose
+ * families are further inside.
  * Source: aws/sagemaker-training-toolkit src/sagemaker_training/environment.py (to_env_vars, get_master_hostname),
  * mapping.py, torch_distributed.py. */
 struct hosts {
@@ -246,27 +233,19 @@ const struct rc_launcher rc_launcher_sagemaker = {
     .title = "SageMaker",
 };
 
-/* Azure ML: a process of a distributed job on Azure Machine Learning.
+/* A process of a distributed Azure Machine Learning job.
  *
- * With the PyTorch distribution Azure starts process_count_per_instance processes on each node and numbers them:
- * RANK, WORLD_SIZE, LOCAL_RANK, NODE_RANK, MASTER_ADDR, MASTER_PORT. What it leaves open is LOCAL_WORLD_SIZE. With
- * the MPI distribution it starts mpirun, whose ranks are Open MPI's. One process a node on machines with several
- * GPUs is Azure's "per-node launch": launcher mode.
- *
- * - none of RANK and WORLD_SIZE: no distributed job. Only one of them: RC102. No LOCAL_RANK, or
- *   OMPI_COMM_WORLD_RANK, or a ROLLCALL_SCOPE other than of worker mode for this RANK (launcher mode takes RANK
- *   away, so something inside of it has numbered its workers): not Azure's numbering;
- * - the number of nodes is AZUREML_NODE_COUNT, else the length of AZ_BATCH_HOST_LIST (10.0.0.4,10.0.0.5), else 1
- *   where LOCAL_WORLD_SIZE equals WORLD_SIZE. Where nothing tells, this family has nothing to say;
- * - each node has WORLD_SIZE / nodes processes, numbered node by node: RANK = node * that + LOCAL_RANK, and
- *   NODE_RANK, where it is set, is that node. Anything else is RC103;
- * - MASTER_ADDR is kept; where it is not set, it is the host of AZ_BATCH_MASTER_NODE (host:port); the launch is named
- *   by AZUREML_RUN_ID.
+ * With the PyTorch distribution Azure sets RANK, WORLD_SIZE, LOCAL_RANK, NODE_RANK, MASTER_ADDR and MASTER_PORT, but
+ * not LOCAL_WORLD_SIZE. With MPI it starts mpirun. One process per node with several GPUs is its "per-node launch":
+ * launcher mode.
+ * Not Azure's numbering: without LOCAL_RANK, with OMPI_COMM_WORLD_RANK, or with a ROLLCALL_SCOPE other than worker mode
+ * for this RANK (launcher mode removes RANK).
+ * Each node has WORLD_SIZE / nodes processes, numbered node by node; else RC103.
  * Source: learn.microsoft.com/azure/machine-learning/how-to-train-distributed-gpu;
- * learn.microsoft.com/azure/batch/batch-compute-node-environment-variables;
- * DeepSpeed deepspeed/comm/comm.py (in_aml, patch_aml_env_for_torch_nccl_backend). */
+ * learn.microsoft.com/azure/batch/batch-compute-node-environment-variables; DeepSpeed deepspeed/comm/comm.py (in_aml,
+ * patch_aml_env_for_torch_nccl_backend). */
 
-/* The number of nodes, by Azure or the user; RC_UNKNOWN where neither says it. False with a message. */
+/* From Azure or the user; RC_UNKNOWN if unset. Return false with a message. */
 static bool read_nnodes(struct rc_reader *reader, struct rc_number *nnodes)
 {
     struct rc_str hosts = rc_env_get(reader->env, "AZ_BATCH_HOST_LIST");
@@ -306,7 +285,7 @@ enum rc_claim rc_azureml_recognise(struct rc_reader *reader, struct rc_facts *fa
     return claim(reader, facts, "azureml", rc_env_get(reader->env, "AZUREML_RUN_ID"), rank, reader->stamp.text.n > 0);
 }
 
-/* Node and rank against each other; the core checks the rank against the size. */
+/* Compare node and rank. */
 static bool number_nodes(struct rc_reader *reader, struct rc_number *field)
 {
     uint32_t rank = field[RC_RANK].value;
@@ -336,7 +315,7 @@ static struct rc_str master_host(const struct rc_env *env)
     struct rc_str port;
     struct rc_str host = rc_str_split(rc_env_get(env, "AZ_BATCH_MASTER_NODE"), ':', &port);
 
-    /* on one node Azure writes the loopback address, and the core decides on that itself */
+    /* one node: the core decides */
     return host.n && !rc_host_is_loopback(host) ? host : RC_ABSENT;
 }
 
@@ -358,7 +337,7 @@ bool rc_azureml_read(struct rc_reader *reader, struct rc_facts *facts)
     return true;
 }
 
-/* RANK and its like are in torchrun's table. */
+/* RANK and the others are in torchrun's table. */
 const struct rc_launcher rc_launcher_azureml = {
     .id = "azureml",
     .title = "Azure ML",

@@ -2,21 +2,15 @@
 #include "launcher/families.h"
 #include "launcher/layout.h"
 
-/* What a launcher's PMIx server says of the job, where its variables do not say enough.
+/* Job data from a launcher's PMIx server, if its variables are insufficient. The caller may run rollcall-pmix job
+ * (libexec/pmix/rollcall-pmix.c), which prints these lines, or failed=REASON TEXT with REASON program, library, server
+ * or answer:
  *
- * The core does not ask: a family does (rc_seen, RC_LEARN_PMIX), and where the caller can, it has the program
- * rollcall-pmix job (libexec/pmix/rollcall-pmix.c), whose answer is lines of NAME=VALUE:
- *   rank=2                       this process's own
- *   size=5                       of the job
- *   local_rank=0
- *   node=2                       its node, in order of the nodes' lowest rank
- *   map=0-1x2,2                  the node of each rank, as rc_taskmap_write writes it
- *   tasks=2(x2),1                on each node
- *   host=n1                      of rank 0
- * or one line failed=WHY TEXT, with WHY one of program, library, server, answer. */
+ * rank=2, size=5, local_rank=0, node=2 (in order of lowest ranks), map=0-1x2,2 (rc_taskmap_write), tasks=2(x2),1 (on
+ * each node), host=n1 (of rank 0) */
 
 enum {
-    LAYOUT_MAX = 256, /* characters that a message can take */
+    LAYOUT_MAX = 256, /* characters that fit into a message */
 };
 
 static const char source[] = "the PMIx server";
@@ -54,7 +48,6 @@ static enum rc_pmixjob_answer tell_missing_line(struct rc_reader *reader, const 
     return tell_failure(reader, rc_str(rc_format(reader->arena, "answer %s=", line)), cure);
 }
 
-/* What the launcher's variables say as well has to be the same. */
 static bool agrees_with_server(struct rc_reader *reader, struct rc_number *number, uint32_t value, const char *what,
                                const char *cure)
 {
@@ -120,17 +113,11 @@ enum rc_pmixjob_answer rc_pmixjob_fill(struct rc_reader *reader, struct rc_facts
     return RC_PMIXJOB_READ;
 }
 
-/* A task of a PMIx launcher that says no more than PMIx's own variables.
- *
- * prterun, prun and `srun --mpi=pmix` put PMIX_NAMESPACE and PMIX_RANK into the environment; sizes and hosts are only
- * to be had from the PMIx server, which rollcall exec and show ask (above). So:
- * - a namespace slurm.pmix.JOB.STEP is Slurm's own, and the Slurm family says
- *   all that it means (the same rank, and sizes);
- * - any other namespace is a launcher further inside. Where the server cannot be asked (the preload, a recorded
- *   environment) its rank without a size is half an identity, and saying so beats guessing. */
+/* A task with only PMIx's variables: prterun, prun and `srun --mpi=pmix` set PMIX_NAMESPACE and PMIX_RANK; sizes and
+ * hosts are on the server. The namespace slurm.pmix.JOB.STEP belongs to the Slurm family. Without the server (the
+ * preload, a recorded environment), report the rank without a size. */
 
-/* True where another launcher has set PMIx's variables, and says more by its own.
- * In one of PRRTE's namespaces, "prterun-n1-306@1", that can be Open MPI alone. */
+/* Return true if another launcher set PMIx's. In PRRTE's namespaces, "prterun-n1-306@1", only Open MPI can. */
 static bool is_second_voice(const struct rc_env *env)
 {
     struct rc_str rank = rc_env_get(env, "PMIX_RANK");
@@ -141,8 +128,7 @@ static bool is_second_voice(const struct rc_env *env)
            (rc_str_eq(rank, rc_env_get(env, "PALS_RANKID")) || rc_str_eq(rank, rc_env_get(env, "FLUX_TASK_RANK")));
 }
 
-/* "prte-n1-306@2": the jobs of one server differ in their number, and so may the
- * steps of one job in their ports alone. */
+/* "prte-n1-306@2": jobs of a server differ only in their number, which seeds the port as a step. */
 static void name_launch(struct rc_reader *reader, struct rc_facts *facts, struct rc_str name)
 {
     struct rc_str number;

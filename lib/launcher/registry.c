@@ -4,7 +4,7 @@
 
 #define ROLLCALL_MARKER(name, variable)
 
-/* Switches and no table of pointers, which the loader would adjust in every process with the preload library. */
+/* No tables of pointers, which the loader would relocate in every process. */
 
 const struct rc_launcher *rc_launcher_at(unsigned index)
 {

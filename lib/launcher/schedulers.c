@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* schedulers.c - a task that LSF's blaunch started.
+/* schedulers.c - tasks of LSF's blaunch, and of PBS.
  *
- * LSF_PM_TASKID counts the tasks of a blaunch from 1; LSB_DJOB_NUMPROC is the number of the job's slots. LSB_MCPU_HOSTS
- * has each host with its slots, "n1 2 n2 2"; LSB_HOSTS says the same with a word for each slot, in jobs that are not
- * too large for it. A job script has them too, but no LSF_PM_TASKID: it is no task.
- *
- * The rule:
- * - rank = LSF_PM_TASKID - 1, size = LSB_DJOB_NUMPROC;
- * - blaunch without a list of hosts starts a task for each slot, in the order of the list: the slots before this one on
- *   its host make its local rank, the order of the hosts the nodes. A list that names a host twice is refused (RC105);
- * - so the list has as many slots as the size (RC103), and the slot of this task is on this very node, if the list has
- *   this node by its own name (RC114): blaunch -z and -u choose other hosts, which no variable names;
- * - rank 0 is on the host of the first slot. It compares that with its own addresses.
+ * LSF_PM_TASKID counts a blaunch's tasks from 1 (a job script has none); LSB_DJOB_NUMPROC is the number of slots.
+ * LSB_MCPU_HOSTS has each host with its slots, "n1 2 n2 2": without a list of hosts blaunch starts a task per slot in
+ * this order. A slot on another listed node is RC114: blaunch -z and -u choose hosts that no variable has. Rank 0
+ * checks that it is on the first host.
  * Source: prrte src/mca/ess/lsf (counted from 1); IBM Spectrum LSF 10.1, environment variables and blaunch(1); OpenLava
- * lib/lib.rexec.c, where LSF_PM_TASKID is the number that the parallel job has given to the task; mpich
- * src/pm/hydra/tools/bootstrap/external/lsf_query_node_list.c, which reads LSB_MCPU_HOSTS alone. */
+ * lib/lib.rexec.c (LSF_PM_TASKID is the parallel job's number of the task); mpich
+ * src/pm/hydra/tools/bootstrap/external/lsf_query_node_list.c, which reads only LSB_MCPU_HOSTS. */
 #include "launcher/hosts.h"
 #include "launcher/launcher.h"
 
@@ -62,7 +55,7 @@ static bool read_slots(struct rc_reader *reader, const struct rc_facts *facts, s
                   slots->slots, facts->field[RC_WORLD_SIZE].value);
 }
 
-/* Whether this node is, by its own name, another one of the list. */
+/* Return false with RC114 on another node of the list. */
 static bool is_here(struct rc_reader *reader, const struct rc_facts *facts, const struct rc_hostfile *slots,
                     const struct rc_hostfile_place *place)
 {
@@ -125,23 +118,14 @@ const struct rc_launcher rc_launcher_lsf = {
     },
 };
 
-/* A task that PBS itself started: pbsdsh, pbs_tmrsh (OpenPBS, PBS Professional, Torque).
+/* A task of PBS (pbsdsh, pbs_tmrsh; OpenPBS, PBS Professional, Torque).
  *
- * PBS_JOBID, PBS_NODENUM (this node's place in the job) and PBS_TASKNUM are in
- * the job script as well as in a task. The script is no task of a launch:
- * - OpenPBS writes PBS_TASKNUM as 1 there and as eight hexadecimal digits into a
- *   task, a number that tells tasks apart but does not count them;
- * - Torque gives a task, and only that, PBS_VNODENUM, the place of its slot.
- * Which other tasks were started, PBS does not say: pbsdsh starts one for each line of PBS_NODEFILE, with -u one a
- * host, with -n a single one. Only where each host has one line these are the same, and a task's number is its node's.
- *
- * The rule:
- * - one task a node: rank = node rank = PBS_NODENUM, local rank 0 of 1;
- * - PBS_NODEFILE tells the number of nodes. PBS keeps the file on the first node only, and OpenPBS does not hand the
- *   variable on: the user copies the file to where all nodes see it and passes the copy's name (RC116 says how);
- * - a host with several lines: RC115;
- * - this node, by its own name, has to be at PBS_NODENUM's place in the file, if it is there at all (RC114);
- * - rank 0 is on the file's first host. It compares that with its own addresses.
+ * The job script has PBS_NODENUM (the node's index) and PBS_TASKNUM, too: OpenPBS sets PBS_TASKNUM to 1 there, and to
+ * eight hexadecimal digits, not a count, in a task; Torque sets PBS_VNODENUM only in a task. pbsdsh starts a task per
+ * line of PBS_NODEFILE, with -u one per host, with -n a single one. Only with one line per host (else RC115), a task's
+ * number is its node's.
+ * PBS keeps PBS_NODEFILE on the first node, and OpenPBS does not export the variable: the user passes the name of a
+ * shared copy (RC116). Rank 0 checks that it is on the first host.
  * Source: openpbs 23.06 src/resmom/start_exec.c (start_process, finish_exec), mom_comm.c (momtask_create),
  * src/cmds/pbsdsh.c; torque src/resmom/start_exec.c (InitUserEnv), mom_comm.c (PBS_VNODENUM). */
 

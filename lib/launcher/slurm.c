@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* slurm.c - whether this is a task of a Slurm step, and of which one.
- *
- * A batch script has no SLURM_STEP_ID; extern and interactive steps have ids
- * above SLURM_MAX_NORMAL_STEP_ID (0xfffffff0, slurm.h). */
+/* slurm.c - tasks of a Slurm step. A batch script has no SLURM_STEP_ID; extern and interactive steps have ids above
+ * SLURM_MAX_NORMAL_STEP_ID (0xfffffff0, slurm.h). */
 #include "launcher/families.h"
 #include "launcher/gpulist.h"
 #include "launcher/layout.h"
 
-/* A federation has its cluster in the upper six bits; the last two numbers are no ids (slurm.h, NO_VAL, INFINITE). */
+/* The upper six bits are a federation's cluster; the last two numbers are NO_VAL and INFINITE (slurm.h). */
 static const uint32_t job_id_max = 0xfffffffd;
 static const uint32_t step_id_max = 0xfffffff0u - 1;
 
-/* Why an equal SLURM_TASK_PID may prove nothing: Hydra hands a batch script's whole environment to the processes that
- * it starts on other nodes, and one of them may have the script's pid by chance. */
+/* Then an equal SLURM_TASK_PID may be chance: Hydra exports a batch script's environment. */
 static bool is_on_another_node(struct rc_reader *reader)
 {
     struct rc_str name = rc_env_get(reader->env, "SLURMD_NODENAME");
@@ -21,8 +18,7 @@ static bool is_on_another_node(struct rc_reader *reader)
            rc_hostlist_find_node(name, reader->here->host) == RC_UNKNOWN;
 }
 
-/* SLURM_TASK_PID is the pid of the task's first process. Where that is this very
- * process, no other launcher can have started it. */
+/* The task's first process has no launcher between it and Slurm. */
 static bool is_innermost(struct rc_reader *reader)
 {
     uint32_t task_pid;
@@ -33,17 +29,15 @@ static bool is_innermost(struct rc_reader *reader)
            task_pid == reader->pid && !is_on_another_node(reader);
 }
 
-/* sbatch called in a step hands the step's variables on to the new batch script,
- * with --export=NONE too (src/common/env.c, env_array_merge_slurm_spank; seen with
- * 22.05). The title of the script's slurmstepd tells: "slurmstepd: [42.batch]". */
+/* sbatch in a step exports the step's variables, even with --export=NONE (src/common/env.c,
+ * env_array_merge_slurm_spank; seen with 22.05). The script's slurmstepd has the title "slurmstepd: [42.batch]". */
 static bool is_batch_script(struct rc_reader *reader, const char *scope)
 {
-    /* a process with a stamp of this step was seen to be in it */
+    /* a stamp of this step shows a task */
     return !rc_str_is(reader->stamp.scope, scope) && rc_ancestor_is_batch(rc_ancestor_nearest(reader, "slurmstepd"));
 }
 
-/* Ids above SLURM_MAX_NORMAL_STEP_ID may be printed as signed numbers: Slurm 26.05
- * says -6 in an interactive step (src/common/env.c, setup_env; seen). */
+/* Slurm 26.05 prints large ids as signed numbers: -6 in an interactive step (src/common/env.c, setup_env; seen). */
 static bool is_negative(struct rc_str step)
 {
     uint64_t id;
@@ -59,8 +53,7 @@ static enum rc_claim refuse_id(struct rc_reader *reader, const char *name, const
     return RC_CLAIM_BROKEN;
 }
 
-/* In a job, but not in a task of it. The scope is the job, which the stamp of a
- * launch inside of the job has as one of its outer scopes. */
+/* A stamp of a launch inside has the job's scope as an outer one. */
 static enum rc_claim claim_job(struct rc_reader *reader, struct rc_facts *facts, struct rc_str job)
 {
     uint64_t id;
@@ -101,14 +94,11 @@ enum rc_claim rc_slurm_recognise(struct rc_reader *reader, struct rc_facts *fact
     return is_batch_script(reader, facts->scope) ? claim_job(reader, facts, job) : RC_CLAIM_TASK;
 }
 
-/* A task of a Slurm step (srun).
- *
- * What counts is the step, not the job: SLURM_STEP_* first, the job's names only where the step has none. SLURM_NTASKS
- * and SLURM_NODELIST are the job's under `srun -E` and in steps of several het components, and SLURM_NODELIST in a step
- * on some of the nodes (srun -w); SLURM_STEP_* never (seen with 22.05 and 24.11; src/common/env.c, env_array_for_step).
- * order=topology replaces SLURM_PROCID and SLURM_NODEID; Slurm's own are in ROLLCALL_ORDER. */
+/* SLURM_STEP_* take precedence: SLURM_NTASKS and SLURM_NODELIST are the job's under `srun -E` and in steps of several
+ * het components, and SLURM_NODELIST under srun -w (seen with 22.05 and 24.11; src/common/env.c, env_array_for_step).
+ * order=topology replaces SLURM_PROCID and SLURM_NODEID; ROLLCALL_ORDER has Slurm's. */
 
-static const char marker[] = "SLURM_STEP_ID"; /* says that this is a task of a step */
+static const char marker[] = "SLURM_STEP_ID"; /* set in each task of a step */
 
 static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts)
 {
@@ -127,7 +117,7 @@ static bool read_numbers(struct rc_reader *reader, struct rc_facts *facts)
     return true;
 }
 
-/* AMD's spur has one number without a repeat there, for all nodes (ROCm/spur 4cc3da84). */
+/* AMD's spur sets one number for all nodes (ROCm/spur 4cc3da84). */
 static struct rc_str spread(struct rc_reader *reader, const struct rc_facts *facts, struct rc_str text)
 {
     uint32_t nodes = facts->field[RC_NNODES].value;
@@ -171,8 +161,7 @@ static bool read_layout(struct rc_reader *reader, struct rc_facts *facts, uint32
     return true;
 }
 
-/* SLURM_GTIDS is the list of this node's ranks in order of local id. It holds
- * in het steps too (measured), so it is the cross-check of PROCID and LOCALID. */
+/* SLURM_GTIDS lists this node's ranks, also in het steps (measured): check PROCID and LOCALID. */
 static bool check_gtids(struct rc_reader *reader, const struct rc_facts *facts, struct rc_slurmnode *node)
 {
     struct rc_str rest = rc_env_get(reader->env, "SLURM_GTIDS");
@@ -231,9 +220,9 @@ static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts, struct 
                       "srun again, or unset it if it was exported by hand",
                       list, &hosts, facts->field[RC_NNODES].value);
     node->index = facts->field[RC_NODE_RANK].value;
-    /* the synthetic environment of user_init has no name, and items of the component */
+    /* user_init's environment has no name, and the component's values */
     node->het = here.n && (reader->slurm_het || rc_slurmcomponents_are_there(reader->env));
-    /* SLURMD_NODENAME is slurmd's, SLURM_NODEID and the list are srun's: they check each other */
+    /* SLURMD_NODENAME is slurmd's, the others srun's */
     if (here.n && rc_hostlist_nth(hosts, node->index, name) && !rc_str_is(here, name)) {
         struct rc_str there = rc_str(name);
 
@@ -246,13 +235,12 @@ static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts, struct 
         node->index = rc_hostlist_find(hosts, here);
     }
     facts->hosts = hosts;
-    /* a batch script exports a host of its first component, and a step is of another one (srun --het-group=1) */
+    /* a batch script exports a host of its first component (srun --het-group=1) */
     facts->job_hosts = rc_slurmcomponents_nodes_with(reader->env, rc_env_get(reader->env, "MASTER_ADDR"));
     return true;
 }
 
-/* Step-wide where Slurm says so, because what one task sees may be bound to
- * it already. A plugin's view in user_init is step-wide. */
+/* Prefer step-wide values, as in user_init: a task's may be bound. */
 static void read_gpus(struct rc_reader *reader, struct rc_facts *facts)
 {
     struct rc_str step;
@@ -306,15 +294,15 @@ bool rc_facts_read_certain(unsigned index, struct rc_reader *reader, struct rc_f
     return index == RC_LAUNCHER_INDEX_alone ? rc_alone_read(reader, facts) : rc_slurm_read(reader, facts);
 }
 
-/* Repaired are those that Lightning, fairseq, JAX and others read by themselves. mpirun in a batch script leaves its
- * daemons' values there, and Lightning 1.9 to 2.1 then stop ("ntasks-per-node=1 does not match"; measured). */
+/* Lightning, fairseq, JAX and others read the repaired ones. mpirun in a batch script leaves its daemons' values there,
+ * and Lightning 1.9 to 2.1 then fail (measured). */
 const struct rc_launcher rc_launcher_slurm = {
     .id = "slurm",
     .title = "Slurm (srun)",
     .processes = "slurmstepd",
     .proves = true,
-    .batch_inherits = true, /* sbatch hands on all that it was started with, unless --export= says otherwise */
-    /* in a job, srun's own --ntasks-per-node leaves tasks that the job placed as 3 and 1 where they are */
+    .batch_inherits = true, /* unless --export= is set */
+    /* srun's does not move tasks that the job placed as 3 and 1 */
     .each = "the job's --ntasks-per-node=N",
     .slurm_environment = true,
     .srun_server = RC_SRUN_SERVER_OWN,

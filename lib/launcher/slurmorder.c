@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* slurmorder.c - on which node of a step RANK 0 is, and in which order the nodes have their ranks. */
+/* slurmorder.c - the node of rank 0 in a step, and the order of nodes by rank. */
 #include "launcher/families.h"
 #include "launcher/layout.h"
 
-/* The components of a heterogeneous job (srun A : B) and their nodes, as Slurm's variables have them. */
+/* The components of a heterogeneous job (srun A : B). */
 
 static struct rc_str component_variable(const struct rc_env *env, const char *name, const char *kind,
                                         uint32_t component)
@@ -14,8 +14,8 @@ static struct rc_str component_variable(const struct rc_env *env, const char *na
     return rc_env_find(env, rc_str(rc_format(&arena, "%s_%s_GROUP_%u", name, kind, component)));
 }
 
-/* salloc and sbatch write HET_GROUP, srun writes PACK_GROUP where it makes the job itself. Those whose first
- * component is another job are of a launch further outside; false where all are. */
+/* salloc and sbatch set HET_GROUP; srun sets PACK_GROUP if it creates the job. Another job's first component means an
+ * outer launch's; return false if all are. */
 static bool find_kind(const struct rc_env *env, const char **kind)
 {
     static const char kinds[][5] = { "HET", "PACK" };
@@ -37,7 +37,7 @@ bool rc_slurmcomponents_are_there(const struct rc_env *env)
 {
     const char *kind;
 
-    /* a batch script has those of a job that it was submitted from */
+    /* a batch script inherits those of the job that submitted it */
     return rc_env_get(env, "SLURM_HET_SIZE").n && find_kind(env, &kind);
 }
 
@@ -62,7 +62,7 @@ struct rc_str rc_slurmcomponents_nodes_with(const struct rc_env *env, struct rc_
     static const char kinds[][5] = { "HET", "PACK" };
     struct rc_str hosts = RC_ABSENT;
 
-    /* components of another job count, too: their hosts are not this step's either */
+    /* another job's components count: their hosts are not this step's */
     for (unsigned i = 0; host.n && i < 2; i++)
         for (uint32_t k = 0; k < RC_SLURMCOMPONENTS_MAX; k++) {
             hosts = component_variable(env, "SLURM_JOB_NODELIST", kinds[i], k);
@@ -97,7 +97,7 @@ struct search {
     struct rc_facts *facts;
     const struct rc_slurmnode *node;
     bool het;            /* the step's nodes are of several components */
-    bool has_components; /* by_component is this node's place if ranks go component by component */
+    bool has_components; /* by_component is valid: ranks go component by component */
     struct rc_taskmap_node by_component;
 };
 
@@ -106,7 +106,6 @@ static uint32_t number_of(const struct search *s, enum rc_field field)
     return s->facts->field[field].value;
 }
 
-/* This node's lowest rank, if ranks go node by node along the list. */
 static uint32_t rank_by_list(const struct search *s)
 {
     return s->facts->node_order_rank.value - number_of(s, RC_LOCAL_RANK);
@@ -126,7 +125,7 @@ static bool read_map(const struct search *s, struct rc_str map, struct rc_taskma
            fits(s, place);
 }
 
-/* What srun's side of the plugin says of this step; an inner srun without --ddp leaves an outer step's there. */
+/* Return the map of the plugin in srun, unless it is an outer step's. */
 static struct rc_str find_told(const struct search *s)
 {
     struct rc_str map;
@@ -137,15 +136,14 @@ static struct rc_str find_told(const struct search *s)
 
 static bool read_told(struct search *s, struct rc_taskmap_node *place)
 {
-    /* srun's side speaks of one component */
+    /* the plugin in srun has one component */
     if (s->het || !read_map(s, find_told(s), place))
         return false;
     s->facts->master_source = "node of task 0 in " RC_TASK_HOSTS;
     return true;
 }
 
-/* A step without PMIx inherits the map of an outer step with it; the namespace and the rank are the
- * outer step's, too. */
+/* A step without PMIx inherits an outer step's map, namespace and rank. */
 static bool read_pmix(struct search *s, struct rc_taskmap_node *place)
 {
     const struct rc_env *env = s->reader->env;
@@ -159,8 +157,8 @@ static bool read_pmix(struct search *s, struct rc_taskmap_node *place)
     return true;
 }
 
-/* From 26.05 on (SLURM_JOB_SLUID is new there) ranks go by the network; "node" is no network. That
- * topology/flat can be told to sort by name (alpha_step_rank) is not in the environment. */
+/* Since 26.05 (which added SLURM_JOB_SLUID) ranks follow the network, except "node". The environment does not show
+ * topology/flat's sorting by name (alpha_step_rank). */
 static bool follows_network(const struct rc_env *env)
 {
     struct rc_str rest;
@@ -176,8 +174,7 @@ static bool is_distributed(const struct search *s, const char *how)
     return rc_str_starts(rc_env_get(s->reader->env, "SLURM_DISTRIBUTION"), how);
 }
 
-/* A name is looked up twice in the step's list and once in each component's: so many bytes are read at most, and a
- * name costs what some bytes of a list cost. */
+/* Each name is looked up in the step's list and the components': limit the bytes read. */
 static bool is_affordable(const struct search *s, const struct rc_slurmcomponents *components)
 {
     uint64_t lookup = LOOKUP_OVERHEAD + 2 * s->facts->hosts.n + s->facts->layout.n;
@@ -187,7 +184,7 @@ static bool is_affordable(const struct search *s, const struct rc_slurmcomponent
     return number_of(s, RC_NNODES) <= LOOKUP_BUDGET / lookup;
 }
 
-/* False for a node that is in no component, in two of them, or twice in the step. */
+/* Return false for a node in no component or two, or twice in the step. */
 static bool find_position(const struct search *s, const struct rc_slurmcomponents *components, uint32_t node,
                           struct rc_slurmposition *position)
 {
@@ -202,8 +199,7 @@ static bool is_before(const struct rc_slurmposition *a, const struct rc_slurmpos
     return a->component != b->component ? a->component < b->component : a->index < b->index;
 }
 
-/* This node's place where the step's nodes go component by component, the nodes of each in its list's order. And the
- * largest number of nodes that the step has of one component. */
+/* Find this node's place if nodes go component by component, each in its list's order, and the most nodes of one. */
 static bool walk_components(struct search *s, const struct rc_slurmcomponents *components, uint32_t *largest)
 {
     struct rc_taskmap_node *place = &s->by_component;
@@ -234,7 +230,6 @@ static bool walk_components(struct search *s, const struct rc_slurmcomponents *c
     return true;
 }
 
-/* Where the job has several components: which of them the step's nodes are of. */
 static void find_components(struct search *s)
 {
     struct rc_slurmcomponents components;
@@ -244,7 +239,7 @@ static void find_components(struct search *s)
     if (!rc_slurmcomponents_read(s->reader->env, &components) || !walk_components(s, &components, &largest))
         return;
     s->het = largest < number_of(s, RC_NNODES) || s->node->index != number_of(s, RC_NODE_RANK);
-    /* a component's own nodes may have another order than its list, as those of any step */
+    /* nodes of a component may differ from its list */
     s->has_components = place->node_rank == number_of(s, RC_NODE_RANK) && fits(s, place) &&
                         (largest == 1 || !(is_distributed(s, "arbitrary") || follows_network(s->reader->env)));
 }
@@ -258,7 +253,7 @@ static bool read_components(struct search *s, struct rc_taskmap_node *place)
     return true;
 }
 
-/* Whether what this task sees is what it would see if its nodes had their ranks in the list's order. */
+/* Return true if this task's numbers fit ranks in the list's order. */
 static bool looks_as_listed(const struct search *s)
 {
     const struct rc_slurmnode *node = s->node;
@@ -316,7 +311,7 @@ bool rc_slurmorder_read(struct rc_reader *reader, struct rc_facts *facts, const 
     facts->master_certain = true;
     if (node->het && number_of(&s, RC_NNODES) > 1)
         find_components(&s);
-    /* what srun's side was told goes before what a task sees: see follows_network */
+    /* srun's map precedes a task's view: see follows_network() */
     if (number_of(&s, RC_NNODES) > 1 && read_told(&s, &place))
         ;
     else if (is_as_listed(&s))

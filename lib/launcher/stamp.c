@@ -15,7 +15,7 @@ static enum rc_stamp_mode read_mode(struct rc_str word)
     return RC_STAMP_NONE;
 }
 
-/* Half of TOLD, or a rank that its own world does not have, would make an identity that no task was told. */
+/* A partial TOLD, or a rank above its size, is no task's identity. */
 static bool is_told(struct rc_str told)
 {
     uint32_t number[RC_STAMP_TOLD];

@@ -60,7 +60,7 @@ const char *rc_runs_end(struct rc_runs *runs)
     return runs->arena->full ? NULL : runs->text;
 }
 
-/* Takes "COUNT" or "COUNT(xREPEAT)" off the text: the tasks of a node, and the nodes. */
+/* Remove "COUNT" or "COUNT(xREPEAT)", tasks per node and nodes, from the text. */
 static bool next_count(struct rc_str *rest, struct rc_run *run)
 {
     struct rc_str repeat;
@@ -118,7 +118,7 @@ uint32_t rc_tasklist_at(const struct rc_tasklist *list, uint32_t node, uint32_t 
     return 0;
 }
 
-/* "(0,2,1)" with the comma that may follow it; the bracket around all ends with the last one. */
+/* Remove "(0,2,1)" and a comma or the outer bracket. */
 static bool next_vector(struct rc_str *rest, struct rc_run *run)
 {
     struct rc_str after;
@@ -194,7 +194,7 @@ bool rc_taskmap_read(struct rc_str map, uint32_t tasks, uint32_t nodes, uint32_t
     if (walked != tasks || distinct != nodes || found.node_rank == RC_UNKNOWN)
         return false;
 
-    /* second walk: count the tasks of the nodes that come before ours */
+    /* second walk: tasks of nodes before this one */
     clear(seen, nodes);
     rest = map;
     for (bool ours_seen = false; rc_taskmap_next(&rest, &run);) {
@@ -214,7 +214,7 @@ bool rc_taskmap_read(struct rc_str map, uint32_t tasks, uint32_t nodes, uint32_t
 const char *rc_taskmap_write(const uint32_t *node_of, uint32_t tasks, struct rc_arena *arena)
 {
     struct rc_runs runs = rc_runs_begin(arena);
-    uint32_t together = 0; /* tasks that follow each other on one node */
+    uint32_t together = 0; /* consecutive tasks on one node */
 
     for (uint32_t task = 0; task < tasks; task++) {
         together++;
