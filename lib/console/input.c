@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "console/output.h"
 
-/* Copies `text` to *end with each `from` replaced by `to`, adds one `to`, and moves *end after that. */
+/* Append `text` at *end with `from` replaced by `to`, then one `to`; advance *end. */
 static struct rc_str take_text(char **end, const char *text, char from, char to)
 {
     struct rc_str copy = { *end, strlen(text) + 1 };
@@ -29,7 +29,7 @@ static const char *text_behind(const char *entry, const char *prefix)
     return strncmp(entry, prefix, n) == 0 ? entry + n : NULL;
 }
 
-/* Copies all lines of one kind one after the other, wherever they are in the block. */
+/* Join all lines of one kind, anywhere in the block. */
 static struct rc_str take_lines(char **end, const char *const *block, const char *prefix)
 {
     struct rc_str lines = { *end, 0 };
@@ -41,7 +41,7 @@ static struct rc_str take_lines(char **end, const char *const *block, const char
     return lines.n ? lines : RC_ABSENT;
 }
 
-/* "8/1" or "8/1 amd": the number of device files, and how many of them may be opened. */
+/* "8/1" or "8/1 amd": number of device files, and how many may be opened. */
 static void read_gpu_files(const char *text, struct rc_here *here)
 {
     struct rc_str rest;
@@ -57,7 +57,7 @@ static void read_gpu_files(const char *text, struct rc_here *here)
 
 int recording_read(const char *const *block, size_t size, struct rc_here *here, char **storage)
 {
-    /* every line loses its prefix and gains one byte at most */
+    /* every line loses its prefix and gains at most one byte */
     char *end = *storage = malloc(size + 1);
     const char *text;
 
@@ -89,7 +89,8 @@ int recording_read(const char *const *block, size_t size, struct rc_here *here, 
 
 enum { CHUNK = 64 * 1024, VARIABLES = 0, ARGUMENTS = 1 };
 
-/* Reads all of a descriptor, up to the limit, and puts a NUL after it. -1 with errno; EFBIG beyond the limit. */
+/* Read a descriptor up to INPUT_MAX bytes. `data` ends with a NUL. Return 0, or -1 with errno set (EFBIG: too
+ * large). */
 static int read_all(int fd, char **data, size_t *size)
 {
     FILE *all = open_memstream(data, size);
@@ -127,8 +128,7 @@ static int read_path(const char *path, char **data, size_t *size)
     return status;
 }
 
-/* Splits a block into a NULL-terminated list. Leaves out empty pieces, except in a list
- * of arguments, where they have a meaning. */
+/* Split a block into a NULL-terminated list. Empty pieces have a meaning only in a list of arguments. */
 static const char **split_block(char *data, size_t size, char separator, bool keep_empty)
 {
     const char **list;
@@ -178,7 +178,7 @@ static const char *read_reason(int error)
     }
 }
 
-/* NAME=VALUE, or a line about the node. Names as shells export functions count, too: BASH_FUNC_module%%. */
+/* NAME=VALUE or a line about the node. Accepts names of exported shell functions: BASH_FUNC_module%%. */
 static bool is_entry(const char *text)
 {
     size_t name = strcspn(text, "=");
@@ -191,7 +191,7 @@ static bool is_entry(const char *text)
     return name > 0 && text[name] == '=';
 }
 
-/* A program has strings with equals signs, too, but far more of other things, and does not begin with one. */
+/* A binary has some strings with equals signs, but mostly others, and does not begin with one. */
 static bool is_environment(const char *const *list, char separator)
 {
     bool begins = *list && is_entry(*list);
@@ -234,7 +234,7 @@ int input_file(struct input *input, const char *path)
     return recording_read(input->env, size, &input->here, &input->storage[2]) == 0 ? 0 : refuse(name, strerror(ENOMEM));
 }
 
-/* Reads a block of a process, one of its two. -1 with errno. */
+/* Read one of the two blocks of a process. Return 0, or -1 with errno set. */
 static int read_process(struct input *input, const char *what, unsigned which)
 {
     char path[64];

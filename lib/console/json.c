@@ -46,7 +46,6 @@ static bool is_in_array(const struct json *json)
     return json->arrays & 1;
 }
 
-/* Writes what comes before each value. */
 static void begin_value(struct json *json, const char *name)
 {
     fprintf(json->out, "%s\n%*s", json->is_empty ? "" : ",", (int)(INDENT * json->depth), "");

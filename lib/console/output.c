@@ -14,7 +14,7 @@
 
 enum { ESCAPED = sizeof("\\xff") };
 
-/* Returns how many characters a byte is shown by. */
+/* Return the number of characters that show a byte. */
 static size_t escape_byte(char byte, char out[ESCAPED])
 {
     out[0] = byte;
@@ -46,8 +46,7 @@ void console_print(FILE *out, struct rc_str text, size_t limit)
 
 enum { GAP = 2, MARGIN = 2, NARROWEST = 24, USUAL_WIDTH = 80, LEAST_WIDTH = 20, WIDEST = 1000 };
 
-/* A cell wider than this does not widen its column for all rows: in its own row the
- * next cell moves to the right, or to a line of its own. */
+/* A wider cell does not widen its column: the next cell of its row moves right, or to a new line. */
 static const size_t widest_cell[TABLE_COLUMNS] = { 28, 24, 16 };
 
 static bool coloured;
@@ -129,7 +128,7 @@ static void put_text(FILE *out, enum paint paint, struct rc_str text)
     fputs(paint == PAINT_NONE ? "" : paint_off(), out);
 }
 
-/* The columns of the word that the text begins with, as it is printed. */
+/* Return the printed width of the first word. */
 static unsigned word_width(const char *text)
 {
     unsigned width = 0;
@@ -169,8 +168,8 @@ static bool has_room(unsigned column, const char *text)
     return column + strlen(text) <= console_width();
 }
 
-/* Where cell i of a row begins, after what ends at `at`: in its own column of this line, or of the next one. The last
- * cell of a narrow terminal goes back to the second column, rather than to have one word a line. */
+/* Return the start of cell i of a row after text that ends at `at`: in its column of this line or the next. On a narrow
+ * terminal the last cell moves to the second column, to avoid one word a line. */
 static unsigned find_start(const struct table *table, unsigned i, const unsigned *start, unsigned at, const char *text)
 {
     unsigned to = i > 0 && at + GAP > start[i] ? at + GAP : start[i];
@@ -210,7 +209,7 @@ static void print_row(FILE *out, const struct table *table, const struct cell *r
     putc('\n', out);
 }
 
-/* The room of a column with the gap after it; 0: it is left out. */
+/* Return the width of a column and its gap; 0 if it is left out. */
 static unsigned find_room(const struct table *table, unsigned column)
 {
     bool says = !table->headed;
@@ -276,7 +275,7 @@ int console_finish(int status)
     return console_fail("cannot write to standard output: %s", strerror(errno));
 }
 
-/* Return 0, so that console_options ends. */
+/* Return 0, so that console_options() ends. */
 static int fail_unknown(const char *subcommand, const char *word)
 {
     if (strcmp(subcommand, "exec") == 0)
@@ -318,7 +317,7 @@ int console_options(const char *subcommand, char **argv, int at, const struct co
     return at;
 }
 
-enum { SAID_MAX = 2048 }; /* as of the plugin and of rollcall-exchange: a finding of the roll call may be long */
+enum { SAID_MAX = 2048 }; /* as in the plugin and rollcall-exchange: findings may be long */
 
 void console_say(enum rc_message_id id, const char *text)
 {

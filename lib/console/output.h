@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* output.h - what commands print: text for people, escaped, in columns as wide as the terminal; and what is wrong. */
+/* output.h - output of commands: escaped text, tables that fit the terminal, and errors. */
 #pragma once
 
 #include <stdio.h>
@@ -10,56 +10,55 @@
 /* Exit statuses. exec adds 126 and 127, as a shell does. */
 enum {
     STATUS_RESOLVED = 0,
-    STATUS_CONTRADICTION = 1, /* the facts contradict each other: nothing was set */
-    STATUS_USAGE = 2,         /* wrong usage, unreadable input, output that cannot be written */
+    STATUS_CONTRADICTION = 1, /* nothing was set */
+    STATUS_USAGE = 2,         /* wrong usage, unreadable input, failed output */
 };
 
-/* Prints one line on standard error, "rollcall: TEXT", escaped. Returns STATUS_USAGE. */
+/* Print "rollcall: TEXT", escaped, on standard error. Return STATUS_USAGE. */
 int console_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Ends a command with this status; output that was not written (a full disk) is an error instead. A reader that closes
- * the pipe early (head) looks the same. */
+/* Return `status`, or STATUS_USAGE after an error if output was not written (full disk, or a reader that closed the
+ * pipe). */
 int console_finish(int status);
 
-/* Prints a message on standard error in one write, so that lines of many tasks do not mix. */
+/* Print a message on standard error in one write, so that lines of many tasks do not mix. */
 void console_say(enum rc_message_id id, const char *text);
 
-/* An option, "--json" or "-v". A table of options ends with a row without a name. */
+/* An option, "--json" or "-v". A row without a name ends a table of options. */
 struct console_option {
     const char *name;
     unsigned *count;    /* of an option without a value: how often it was given */
-    const char **value; /* the value of the last one */
+    const char **value; /* the last value given */
     bool may_be_empty;  /* "--ddp" is the same as "--ddp=" */
 };
 
-/* Read the options that begin at argv[at]. Return the place of the first operand, behind "--" if there is one; or 0
- * after one line on standard error. */
+/* Read the options from argv[at]. Return the index of the first operand, after "--" if present, or 0 after one line on
+ * standard error. */
 int console_options(const char *subcommand, char **argv, int at, const struct console_option *options);
 
-/* Copies a text; everything but printable ASCII becomes \xNN. Values come from hostile environments (terminal escapes,
- * newlines, megabytes of digits). The copy ends after `limit` bytes with "..."; 0: no limit. Returns memory to free, or
- * NULL without memory. */
+/* Return a copy with all but printable ASCII as \xNN, to be freed, or NULL if memory is exhausted. The input may be
+ * hostile (terminal escapes, newlines, megabytes of digits). The copy ends after `limit` bytes with "..."; 0: no
+ * limit. */
 char *console_escape(struct rc_str text, size_t limit);
 
-/* Prints a text so. */
+/* Print a text escaped like this. */
 void console_print(FILE *out, struct rc_str text, size_t limit);
 
 enum { TABLE_COLUMNS = 8 };
 
 enum paint { PAINT_NONE, PAINT_STRONG, PAINT_FAINT, PAINT_GOOD, PAINT_WARN, PAINT_BAD, PAINT_COUNT };
 
-/* Columns of a line: COLUMNS, else the terminal's, else 80. */
+/* Return COLUMNS, else the terminal's width, else 80. */
 unsigned console_width(void);
 
-/* Chooses colour only on a terminal, and not where NO_COLOR is set or TERM is dumb; nor in a launcher's task, which
- * Open MPI gives a terminal whatever it writes to itself. */
+/* Enable colour on a terminal unless NO_COLOR is set, TERM is dumb, or this is a launcher's task: Open MPI gives tasks
+ * a terminal. */
 void paint_choose(void);
 
-/* Whether a launcher has started this process, and not for a person's terminal, which is standard input then, too, as
- * srun --pty gives it. */
+/* Return true if a launcher started this process without a terminal as standard input, as srun --pty sets it. */
 bool console_is_task(void);
 
-/* The escape sequences around a piece of text, or "". */
+/* Return escape sequences, or "". */
 const char *paint_on(enum paint paint);
 const char *paint_off(void);
 
@@ -68,12 +67,12 @@ struct cell {
     enum paint paint;
 };
 
-/* A table is zeroed, given its number of columns, filled cell by cell, then
- * printed and freed by table_print, which returns -1 if memory was short. */
+/* Zero it, set `columns`, add cells, then call table_print(), which frees it. table_print() returns -1 if memory was
+ * exhausted. */
 struct table {
     unsigned columns;
-    bool headed; /* the first row is a head: a column that says nothing below it is left out, and no line is broken */
-    bool failed; /* no memory */
+    bool headed; /* the first row is a header: columns empty below it are left out, and no line is wrapped */
+    bool failed; /* out of memory */
     struct cell *cell;
     size_t count;
 };
@@ -82,12 +81,11 @@ void table_cell(struct table *table, enum paint paint, struct rc_str text, size_
 void table_text(struct table *table, enum paint paint, const char *text);
 int table_print(FILE *out, struct table *table);
 
-/* A heading, with an empty line before it. */
+/* Print a heading after an empty line. */
 void console_title(FILE *out, const char *text);
 
-/* Prints a table below its heading; nothing if the table is empty. */
+/* Print a table under its heading, or nothing if it is empty. */
 int table_print_titled(FILE *out, const char *title, struct table *table);
 
-/* Prints words, escaped, starting at a column. Breaks lines at the width, indents the further lines, and ends the last
- * one. */
+/* Print escaped words from `column`, wrapped at the width, further lines indented, and a newline. */
 void console_print_wrapped(FILE *out, unsigned column, unsigned indent, enum paint paint, const char *text);
