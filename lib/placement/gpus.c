@@ -10,8 +10,8 @@
 #include "system/gpufiles.h"
 #include "system/node.h"
 
-/* PCI Code and ID Assignment Specification: base class 03 is display; 1200 is a
- * processing accelerator, as which AMD's Instincts without display register. */
+/* PCI Code and ID Assignment Specification: base class 03 is display; 1200 an accelerator, as AMD's Instincts without
+ * display. */
 enum { CLASS_VGA = 0x0300, CLASS_3D = 0x0302, CLASS_DISPLAY = 0x0380, CLASS_ACCELERATOR = 0x1200 };
 
 static const struct {
@@ -34,8 +34,7 @@ void rc_bus_id(hwloc_obj_t pci, char text[RC_BUS_ID])
              (unsigned)pci->attr->pcidev.bus, (unsigned)pci->attr->pcidev.dev, (unsigned)pci->attr->pcidev.func);
 }
 
-/* A BMC's VGA (ASPEED, Matrox) has another vendor; a switch of NVLink (0680), the sound of a GPU (0403)
- * and its USB (0c03) have another class. */
+/* Others: BMC VGA (ASPEED, Matrox) by its vendor; NVLink switch (0680), GPU audio (0403) and USB (0c03) by class. */
 static bool is_gpu(unsigned short class, unsigned short vendor_id, enum rc_gpu_vendor *vendor)
 {
     for (*vendor = 0; *vendor < RC_GPU_VENDORS; (*vendor)++)
@@ -98,7 +97,7 @@ bool rc_pci_gpus_own(const struct rc_pci_gpus *list, unsigned number, unsigned *
     return false;
 }
 
-/* In capitals or not, with "0000:" or without. */
+/* Case-insensitive, with or without "0000:". */
 static bool is_bus_id(struct rc_str name, const char *bus_id)
 {
     return name.n > 0 && ((strncasecmp(bus_id, name.p, name.n) == 0 && bus_id[name.n] == '\0') ||
@@ -126,7 +125,7 @@ bool rc_pci_gpus_named(const struct rc_pci_gpus *list, struct rc_str name, unsig
             count++;
         }
     }
-    /* the first digits of several are nobody's name */
+    /* a prefix of several matches none */
     if (count == 1)
         *index = found;
     return count == 1;
@@ -145,8 +144,7 @@ static void read_nvidia(const char *root, struct rc_pci_gpu *gpu)
     gpu->minor = file.minor;
 }
 
-/* ROCr makes a UUID of "GPU-" and the 16 hexadecimal digits of unique_id (rocminfo; ROCm's "GPU isolation techniques"),
- * which is 0 where a GPU has none. */
+/* ROCr's UUID: "GPU-" and the 16 hex digits of unique_id (rocminfo; ROCm's "GPU isolation techniques"), 0 if unset. */
 static void read_amd(const char *root, struct rc_pci_gpu *gpu)
 {
     enum { DIGITS = 16 };

@@ -18,7 +18,7 @@ hwloc_obj_t rc_near_memory(hwloc_obj_t object)
     return object;
 }
 
-/* Memory of a GPU is a NUMA node, too (GH200, POWER9), but not for a program's own data. */
+/* GPU memory can be a NUMA node (GH200, POWER9), but not for a program's data. */
 static bool is_gpu_memory(hwloc_obj_t node)
 {
     return node->subtype && strcmp(node->subtype, "GPUMemory") == 0;
@@ -48,7 +48,7 @@ int rc_near_numa(hwloc_topology_t topology, hwloc_obj_t object)
     return rc_near_node(topology, rc_near_cpus(object)->cpuset);
 }
 
-/* How far out one has to go to find what holds both. */
+/* Return the hops from `from` to the first common ancestor. */
 static unsigned count_hops(hwloc_obj_t from, hwloc_obj_t object)
 {
     unsigned hops = 0;

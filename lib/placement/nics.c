@@ -35,7 +35,7 @@ const char *rc_nic_name(const struct rc_nic *nic)
     return first ? first : second;
 }
 
-/* The port of an adapter that can be both says by its class which it is now. */
+/* The class shows the current mode of a port that supports both. */
 static enum rc_nic_kind kind_of(const struct rc_nic *nic)
 {
     const struct hwloc_pcidev_attr_s *pci = &nic->pci->attr->pcidev;
@@ -55,7 +55,7 @@ static enum rc_nic_kind kind_of(const struct rc_nic *nic)
     return RC_NIC_ETHERNET;
 }
 
-/* hwloc 3 has a set of types: one of OpenFabrics' is a network device as well. */
+/* hwloc 3 has a set of types: an OpenFabrics device is a network device as well. */
 static bool is_fabric(hwloc_obj_t os)
 {
 #if HWLOC_API_VERSION >= 0x00030000
@@ -74,8 +74,8 @@ static bool is_network(hwloc_obj_t os)
 #endif
 }
 
-/* hwloc has the first character of /sys/class/infiniband/NAME/ports/N/state: "4: ACTIVE". Returns the
- * first active port, 0 without one, 1 where it does not say. */
+/* hwloc has the first character of /sys/class/infiniband/NAME/ports/N/state: "4: ACTIVE". Return the first active port,
+ * 0 if none is, 1 if unknown. */
 static unsigned active_port(hwloc_obj_t os)
 {
     enum { PORTS_MAX = 8, NAME = 16 };
@@ -127,7 +127,7 @@ static int compare_nics(const void *a, const void *b)
     return rc_pci_address_order(left->bus_id, right->bus_id);
 }
 
-/* A library that is told of an interface without an address fails, where it would have found another one by itself. */
+/* Libraries fail if given an interface without an address, but otherwise find another. */
 static void find_silent(struct rc_nic *nic, size_t count)
 {
     static struct rc_interface list[RC_INTERFACES_MAX];
@@ -167,7 +167,6 @@ static void add_name(char *text, size_t size, const char *name)
         snprintf(text + used, size - used, "%s%s", used ? "," : "", name);
 }
 
-/* The names of all that a job uses. */
 static int list_names(struct rc_nic_list *list)
 {
     size_t size = (list->used + 1) * (RC_NIC_NAME + 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* place.c - the cores that share the nearest memory are a bin, and the tasks that are to be near the same object a
- * group. Groups are seated in bins one after the other; then the cores of each bin are handed out to its tasks. */
+/* place.c - cores with the same nearest memory form a bin, tasks near the same object a group. Groups are assigned to
+ * bins, then each bin's cores are divided among its tasks. */
 #include "placement/placement.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A core, or a hardware thread that no core holds. */
+/* A core, or a hardware thread outside any core. */
 struct unit {
     hwloc_obj_t object;
     unsigned bin;
@@ -17,13 +17,13 @@ struct unit {
 struct bin {
     hwloc_obj_t memory; /* the object that has it */
     hwloc_obj_t package;
-    unsigned units; /* 0: another bin has taken them over */
+    unsigned units; /* 0: merged into another bin */
     unsigned tasks;
-    unsigned handed; /* to so many of them */
+    unsigned handed; /* tasks that have their cores */
 };
 
 struct group {
-    hwloc_obj_t near; /* the root: its tasks may be anywhere */
+    hwloc_obj_t near; /* the root: anywhere */
     unsigned tasks;
     unsigned reach; /* bins with cores near it */
 };
@@ -36,11 +36,11 @@ struct work {
     unsigned units;
     struct bin *bin;
     unsigned bins;
-    bool *reached; /* bin: whether it has cores near the group that is being looked at */
+    bool *reached; /* by bin: has cores near the current group */
     struct group *group;
     unsigned groups;
-    unsigned *group_of; /* task */
-    unsigned *bin_of;   /* task */
+    unsigned *group_of; /* by task */
+    unsigned *bin_of;   /* by task */
 };
 
 enum { NOWHERE = UINT32_MAX };
@@ -52,7 +52,7 @@ static void add_unit(struct work *work, hwloc_obj_t object)
 
     if (!hwloc_bitmap_intersects(object->cpuset, work->allowed))
         return;
-    /* neighbours follow each other: as a rule it is the last one */
+    /* usually the last one */
     while (bin > 0 && work->bin[bin - 1].memory != memory)
         bin--;
     if (bin == 0) {
@@ -99,7 +99,7 @@ static void find_groups(struct work *work)
     }
 }
 
-/* Marks the bins with cores near an object, and counts them. */
+/* Mark and count the bins with cores near an object. */
 static unsigned count_reach(struct work *work, hwloc_obj_t near)
 {
     unsigned count = 0;
@@ -108,7 +108,7 @@ static unsigned count_reach(struct work *work, hwloc_obj_t near)
     for (unsigned i = 0; i < work->units; i++) {
         const struct unit *unit = &work->unit[i];
 
-        /* all bins are near the root, whatever a file says of its cores */
+        /* all bins are near the root, whatever the cores in a topology file */
         if (!work->reached[unit->bin] &&
             (!near->parent || hwloc_bitmap_intersects(unit->object->cpuset, near->cpuset))) {
             work->reached[unit->bin] = true;
@@ -118,7 +118,7 @@ static unsigned count_reach(struct work *work, hwloc_obj_t near)
     return count;
 }
 
-/* The cores near it may not be allowed: then those further out. */
+/* If no core near a group is allowed, look further out. */
 static void find_reach(struct work *work)
 {
     for (unsigned i = 0; i < work->groups; i++) {
@@ -129,7 +129,7 @@ static void find_reach(struct work *work)
     }
 }
 
-/* Would the first have more cores for one more task than the second? */
+/* Return true if one more task would have more cores in `a` than in `b`. */
 static bool is_emptier(const struct bin *a, const struct bin *b)
 {
     return (uint64_t)a->units * (b->tasks + 1) > (uint64_t)b->units * (a->tasks + 1);
@@ -145,7 +145,7 @@ static unsigned find_emptiest_bin(const struct work *work)
     return best;
 }
 
-/* The bin that holds the middle of the task's share of all that the group reaches. */
+/* Return the bin at the middle of the task's share of the reached bins. */
 static unsigned find_bin_by_share(const struct work *work, unsigned task, unsigned tasks)
 {
     uint64_t total = 0;
@@ -160,7 +160,6 @@ static unsigned find_bin_by_share(const struct work *work, unsigned task, unsign
     return bin;
 }
 
-/* Makes one bin of all that are reached: the first has the cores of the others from now on. */
 static void join_reached_bins(struct work *work)
 {
     struct bin *joined = NULL;
@@ -204,7 +203,7 @@ static void seat_group(struct work *work, unsigned group)
     }
 }
 
-/* Groups with the fewest bins to choose from come first. */
+/* Start with the groups that reach the fewest bins. */
 static void seat_groups(struct work *work)
 {
     for (unsigned width = 0; width != NOWHERE;) {
@@ -236,7 +235,7 @@ static unsigned find_bin_with_room(const struct work *work, unsigned home, bool 
     return best;
 }
 
-/* More tasks than cores in a bin: the last ones move, in their package or else anywhere, where there is room. */
+/* If a bin has more tasks than cores, move the last ones to a bin with room, preferably in the package. */
 static void move_tasks_apart(struct work *work)
 {
     for (unsigned task = work->request->tasks; task-- > 0;) {
@@ -256,7 +255,6 @@ static void move_tasks_apart(struct work *work)
     }
 }
 
-/* Gives the next one of a bin's tasks its cores. */
 static int hand_out_units(struct work *work, unsigned index, struct rc_place *place)
 {
     struct bin *bin = &work->bin[index];
@@ -294,7 +292,7 @@ static int seat_tasks(struct work *work)
     return 0;
 }
 
-/* The cores of each task: cpus, which are there and empty, cores and shared. */
+/* Set cpus (must be allocated and empty), cores and shared of each task. */
 static int place_cores(const struct rc_place_request *request, struct rc_place *place)
 {
     hwloc_topology_t topology = request->topology;

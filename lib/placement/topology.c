@@ -12,8 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Each opens a driver, or an X display. x86 moves this process from core to
- * core to ask each of them for what sysfs says as well. */
+/* They open a driver or an X display. x86 moves this process over all cores to query what sysfs also has. */
 static const char *const components[] = { "cuda", "nvml", "opencl", "levelzero", "rsmi", "gl", "x86" };
 
 static int say_failure(char *error, const char *what, const char *why)
@@ -38,7 +37,7 @@ static int check_file(const char *file, char *error)
     return wrong ? say_failure(error, file, wrong) : 0;
 }
 
-/* Leaves out what rollcall does not use and costs time: distances, memory attributes, kinds of cores. */
+/* Skip distances, memory attributes and kinds of cores: unused, and slow. */
 #if HWLOC_API_VERSION >= 0x00020800
 #define FLAGS (HWLOC_TOPOLOGY_FLAG_NO_DISTANCES | HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS | HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS)
 #else
@@ -59,11 +58,11 @@ static int set_filters(hwloc_topology_t topology, enum rc_topology_depth depth)
     return hwloc_topology_set_type_filter(topology, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_ALL);
 }
 
-/* In order: the filters apply to what is loaded afterwards. */
+/* Filters affect only what is loaded afterwards. */
 static int load_file(hwloc_topology_t topology, const char *file, enum rc_topology_depth depth)
 {
     for (size_t i = 0; i < sizeof(components) / sizeof(*components); i++)
-        /* fails for a component that this hwloc does not have, which is fine */
+        /* ignore the error for a component that this hwloc does not have */
         (void)hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, components[i]);
     if (set_filters(topology, depth) < 0 || hwloc_topology_set_flags(topology, FLAGS) < 0)
         return -1;
@@ -82,7 +81,7 @@ static void limit_size(int resource, rlim_t most)
     }
 }
 
-/* So many bytes more than those that this process has: its pages are the first number of statm. */
+/* Limit this process to its current size (statm's first number: pages) plus `most` bytes. */
 static void limit_growth(rlim_t most)
 {
     FILE *file = fopen("/proc/self/statm", "re");
@@ -94,7 +93,7 @@ static void limit_growth(rlim_t most)
         fclose(file);
 }
 
-/* hwloc 2.9 takes 4294967295 for an index that a file does not have. That is 512 MiB in each set with it. */
+/* hwloc 2.9 uses 4294967295 for a missing index: 512 MiB in each set with it. */
 static bool has_small_indices(hwloc_topology_t topology)
 {
     static const hwloc_obj_type_t types[] = { HWLOC_OBJ_PU, HWLOC_OBJ_NUMANODE };
@@ -107,8 +106,7 @@ static bool has_small_indices(hwloc_topology_t topology)
     return true;
 }
 
-/* What a process that may come to harm finds out: hwloc 2.9 follows a null pointer in a file with
- * a second root, or with an entity of its own. */
+/* Try the file in a child: hwloc 2.9 dereferences a null pointer if a file has a second root or defines an entity. */
 static bool is_sound(const char *file)
 {
     enum { SECONDS_MAX = 60, BYTES_MAX = 512 << 20 };
@@ -134,8 +132,8 @@ static bool is_sound(const char *file)
     return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
 }
 
-/* Keeps out files of plugins that hwloc_topology_init would load, with the libraries that they need. For people two
- * are used: libxml2 reads files, libpciaccess knows names. */
+/* Keep hwloc_topology_init() from loading plugins. RC_TOPOLOGY_ALL needs two: libxml2 for files, libpciaccess for
+ * names. */
 static void choose_plugins(enum rc_topology_depth depth)
 {
     if (depth == RC_TOPOLOGY_ALL)
