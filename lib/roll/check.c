@@ -8,10 +8,10 @@
 
 #include "roll/checking.h"
 
-/* A value of each entry, by its offset in struct rc_roll. */
+/* Value at an offset in struct rc_roll. */
 #define VALUE(roll, type, at) (*(const type *)(const void *)((const char *)(roll) + (at)))
 
-/* Puts the entries that have such a text into check->part. Returns how many they are. */
+/* Collect the entries that have the text in check->part. Return their number. */
 static size_t take_texts(struct rc_checking *check, size_t at)
 {
     size_t count = 0;
@@ -26,14 +26,14 @@ static size_t take_texts(struct rc_checking *check, size_t at)
     return count;
 }
 
-/* Runs of members with one text: the run with the lowest node, and how many there are. */
+/* Runs of members with one text: how many, and the one with the lowest node. */
 struct runs {
     const struct rc_member *member;
     size_t length;
     size_t count;
 };
 
-/* Finds the runs that are wrong. Sorts the members. */
+/* Find the runs that are wrong. Sorts the members. */
 static struct runs find_runs(struct rc_member *member, size_t count,
                              bool (*is_wrong)(const struct rc_member *run, size_t length))
 {
@@ -52,7 +52,6 @@ static struct runs find_runs(struct rc_member *member, size_t count,
     return runs;
 }
 
-/* What follows the one run that is shown. */
 static const char *like_it(struct rc_checking *check, const struct runs *runs)
 {
     if (runs->count < 2)
@@ -89,7 +88,7 @@ static void check_gpus(struct rc_checking *check)
     }
 }
 
-/* One node that comes twice is named by its ranks (RC602), or by its own (RC603). */
+/* A node that answers twice is reported by its ranks (RC602) or its node rank (RC603). */
 static bool are_several_nodes(const struct rc_member *member, size_t count)
 {
     return member[0].roll->node != member[count - 1].roll->node;
@@ -103,7 +102,7 @@ static bool have_several_names(const struct rc_member *member, size_t count)
     return false;
 }
 
-/* Nodes that share what each machine has for itself. */
+/* Find nodes that share a value that each machine must have for itself. */
 static void check_machines(struct rc_checking *check, size_t at,
                            bool (*is_wrong)(const struct rc_member *run, size_t length), const char *what,
                            const char *cure)
@@ -124,7 +123,7 @@ static void check_machines(struct rc_checking *check, size_t at,
     }
 }
 
-/* Adds a finding unless the members in check->part say the same, by their texts or by their numbers. */
+/* Add a finding if the members in check->part differ, by their texts or their numbers. */
 static bool differ(struct rc_checking *check, size_t count, bool by_number, enum rc_message_id id, const char *what,
                    const char *cure, struct rc_group shown[RC_GROUPS_SHOWN])
 {
@@ -136,7 +135,7 @@ static bool differ(struct rc_checking *check, size_t count, bool by_number, enum
     return true;
 }
 
-enum { VARIABLES_SHOWN = 3 }; /* each in a line of its own */
+enum { VARIABLES_SHOWN = 3 }; /* one line each */
 
 static struct rc_str name_of(struct rc_str variable)
 {
@@ -145,7 +144,6 @@ static struct rc_str name_of(struct rc_str variable)
     return rc_str_split(variable, '=', &value);
 }
 
-/* One variable that differs, in a line of its own. */
 static void add_variable(struct rc_checking *check, struct rc_str name)
 {
     struct rc_group shown[RC_GROUPS_SHOWN];
@@ -204,7 +202,7 @@ static void check_variables(struct rc_checking *check)
     }
 }
 
-/* Adds a finding unless all members that have such a text have the same. */
+/* Add a finding if the entries that have the text differ. */
 static void compare_texts(struct rc_checking *check, size_t at, enum rc_message_id id, const char *what,
                           const char *cure)
 {
@@ -215,7 +213,7 @@ static void compare_texts(struct rc_checking *check, size_t at, enum rc_message_
         rc_checking_blame_odd(check, check->part, count, &shown[0]);
 }
 
-/* Adds a finding unless all members count alike. Returns the lowest count: so many there are, whichever is right. */
+/* Add a finding if the entries differ. Return the lowest number. */
 static uint32_t compare_numbers(struct rc_checking *check, size_t at, const char *what)
 {
     struct rc_group shown[RC_GROUPS_SHOWN];
@@ -233,7 +231,7 @@ static uint32_t compare_numbers(struct rc_checking *check, size_t at, const char
     return lowest;
 }
 
-/* Entries of another launch are a finding; the other checks leave them out. */
+/* Report entries of another launch and exclude them from the other checks. */
 static void check_scopes(struct rc_checking *check)
 {
     struct rc_group shown[RC_GROUPS_SHOWN];
@@ -280,7 +278,7 @@ static void check_all(struct rc_checking *check, const struct rc_roll_known *kno
     check_gpus(check);
     check_machines(check, offsetof(struct rc_roll, host), are_several_nodes, "host name",
                    "give each machine a name of its own, and list it once where the launcher takes its hosts from");
-    /* drawn at each start of a kernel */
+    /* random at each boot */
     check_machines(check, offsetof(struct rc_roll, boot), have_several_names, "boot id",
                    "they are one machine with several names, or copies of one virtual machine: list each machine once, "
                    "or reboot the copies");
@@ -298,7 +296,7 @@ static void destroy(struct rc_checking *check)
     free(check);
 }
 
-/* All entries as members, with room for what the checks need. NULL without memory. */
+/* Create the members, with room for all checks. Return NULL if memory is exhausted. */
 static struct rc_checking *create(const struct rc_roll *rolls, size_t count, struct rc_blame *blame,
                                   struct rc_arena *arena)
 {

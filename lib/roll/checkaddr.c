@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* checkaddr.c - RC423: if MASTER_ADDR leads elsewhere from some node, all tasks take an address of RANK 0's node. */
+/* checkaddr.c - RC423: MASTER_ADDR does not lead to RANK 0's node from some node, so all use one of its addresses. */
 #include "roll/check.h"
 
 #include "base/netaddr.h"
 #include "roll/checking.h"
 
-/* The node of RANK 0, if it has listed its addresses. */
+/* Return RANK 0's node if it listed its addresses. */
 static const struct rc_roll *find_root(const struct rc_roll *rolls, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -14,7 +14,7 @@ static const struct rc_roll *find_root(const struct rc_roll *rolls, size_t count
     return NULL;
 }
 
-/* Loopback leads there on the machine itself. A node that has not looked counts as right. */
+/* Loopback leads there only on the same machine. A node that did not look counts as right. */
 static bool leads_there(const struct rc_roll *root, const struct rc_roll *roll)
 {
     bool is_same = rc_str_eq(root->host, roll->host);
@@ -30,8 +30,8 @@ static bool leads_there(const struct rc_roll *root, const struct rc_roll *roll)
     return false;
 }
 
-/* The address that most nodes find by name, else the one by which RANK 0's node reaches srun: the network of the
- * slurmds, which connect to each other. */
+/* Prefer the address that most nodes find by name, then the one to srun: slurmds connect to each other on that
+ * network. */
 static struct rc_str choose_address(const struct rc_roll *root, const struct rc_roll *rolls, size_t count)
 {
     struct rc_str rest = root->own;

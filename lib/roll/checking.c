@@ -25,7 +25,7 @@ void *rc_checking_allocate(struct rc_checking *check, size_t count, size_t size)
     return array;
 }
 
-/* The list grows whenever it has a power of two. */
+/* Double the list at each power of two. */
 static bool make_room(struct rc_blame *blame)
 {
     struct rc_blamed *list;
@@ -38,7 +38,7 @@ static bool make_room(struct rc_blame *blame)
     return list != NULL;
 }
 
-/* What is no host's name must not come into a line that is pasted into a shell. */
+/* Reject other text: users paste these names into a shell. */
 static bool is_host_name(struct rc_str name)
 {
     uint32_t count;
@@ -60,7 +60,7 @@ static void add_blamed(struct rc_checking *check, unsigned finding, struct rc_st
         check->failed = true;
 }
 
-/* A node may call itself by another name than its launcher; srun counts its nodes as it lists them. */
+/* A node's host name may differ from the launcher's name for it. Slurm's node ranks follow its list. */
 static uint32_t find_node(const struct rc_roll *roll)
 {
     uint32_t index = roll->hosts.p ? rc_hostlist_find_node(roll->hosts, roll->host) : RC_UNKNOWN;

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* checkitems.c - RC622: which nodes an item of items.def is compared on, and what counts as the same. */
+/* checkitems.c - RC622: which nodes an item is compared on, and which values count as equal. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "roll/checking.h"
 #include "roll/netorder.h"
 
-/* What the nodes of a launch have. */
 struct comparison {
     struct rc_checking *check;
-    const struct rc_member *node; /* those that say it, by the part of the launch that they are of */
+    const struct rc_member *node; /* nodes with items, sorted by component */
     size_t count;
     unsigned lines;        /* that may still be written */
-    bool beyond[RC_ITEMS]; /* items that differ, too, when no line is left */
+    bool beyond[RC_ITEMS]; /* items that differ when no line is left */
 };
 
 enum { ROUGH_PART = 64 };
 
-/* In bytes; UINT64_MAX for what is no number with a unit of them. */
+/* Return bytes, or UINT64_MAX if the text is not a number with a unit. */
 static uint64_t read_amount(struct rc_str text)
 {
     static const char units[][4] = { "B", "KiB", "MiB", "GiB", "TiB" };
@@ -31,8 +30,7 @@ static uint64_t read_amount(struct rc_str text)
     return UINT64_MAX;
 }
 
-/* Whether healthy nodes of one kind may differ so: within one part in 64. The smallest part that can fail, one memory
- * module of the 48 that a node may have, is more. Equal texts do, too. */
+/* Healthy nodes may differ by 1/64, less than one of 48 memory modules. Equal texts match even without numbers. */
 static bool is_almost(struct rc_str one, struct rc_str other)
 {
     uint64_t a = read_amount(one);
@@ -42,7 +40,7 @@ static bool is_almost(struct rc_str one, struct rc_str other)
     return rc_str_eq(one, other) || (high < UINT64_MAX && high - (a < b ? a : b) <= high / ROUGH_PART);
 }
 
-/* Amounts in their order, and after them what is none. */
+/* Amounts in ascending order, then other texts. */
 static int by_amount(const void *left, const void *right)
 {
     struct rc_str a = ((const struct rc_member *)left)->text;
@@ -53,7 +51,7 @@ static int by_amount(const void *left, const void *right)
     return less != more ? (less < more ? -1 : 1) : rc_text_order(a, b);
 }
 
-/* Gives members with almost the same amount one value, that of the one in their middle. */
+/* Replace runs of almost equal amounts by their median. */
 static void round_values(struct rc_member *member, size_t count)
 {
     size_t n;
@@ -70,7 +68,7 @@ static void round_values(struct rc_member *member, size_t count)
     }
 }
 
-/* Leaves the members that have alike with most others what explains a difference: the number of tasks, or the GPUs. */
+/* Keep the largest group with equal tasks, GPUs or cards. */
 static size_t keep_comparable(struct rc_member *member, size_t count, enum rc_item item)
 {
     enum rc_compared compared = rc_item_row(item)->compared;
@@ -93,9 +91,8 @@ static size_t keep_comparable(struct rc_member *member, size_t count, enum rc_it
     return count;
 }
 
-/* Puts those of the nodes of one part that the item is compared on into check->part, and returns how many they are.
- * Their texts are equal where nothing differs: amounts that are almost the same are given as one of them. Returns 0
- * where all say the same, which is so in a healthy launch. */
+/* Collect in check->part the nodes of one component to compare, with almost equal amounts made equal. Return their
+ * number, or 0 if all agree. */
 static size_t select_nodes(const struct comparison *comparison, size_t first, size_t nodes, enum rc_item item)
 {
     enum rc_compared compared = rc_item_row(item)->compared;
@@ -122,7 +119,7 @@ static size_t select_nodes(const struct comparison *comparison, size_t first, si
     return count;
 }
 
-/* A whole value: long ones may differ at their ends alone. */
+/* Show the whole value: long ones may differ only at their ends. */
 static const char *show_value(struct rc_namer *namer, struct rc_str value)
 {
     return value.p ? rc_format(&namer->text, "'%pS'", &value) : "none";
@@ -135,7 +132,7 @@ static const char *name_on(struct rc_namer *namer, const struct rc_group *group)
     return rc_format(&namer->text, "%s on %s", show_value(namer, group->member->text), hosts);
 }
 
-/* "'7 NVIDIA H100' on n7, '8 NVIDIA H100' on the other 31": the odd ones first, if more than half are alike. */
+/* "'7 NVIDIA H100' on n7, '8 NVIDIA H100' on the other 31": the minority first, if there is a majority. */
 static const char *name_sides(struct rc_namer *namer, const struct rc_group *group, size_t groups, size_t count)
 {
     bool odd = rc_group_is_most(group, count);
@@ -158,7 +155,7 @@ static const char *name_sides(struct rc_namer *namer, const struct rc_group *gro
                          : "use nodes of one kind, or use same=off");
 }
 
-/* `count` members in check->part */
+/* Compare the `count` members in check->part. */
 static void check_item(struct comparison *comparison, enum rc_item item, size_t count)
 {
     struct rc_checking *check = comparison->check;
@@ -176,7 +173,6 @@ static void check_item(struct comparison *comparison, enum rc_item item, size_t 
     rc_checking_blame_odd(check, check->part, count, &shown[0]);
 }
 
-/* What there are no lines for. */
 static void add_beyond(struct rc_checking *check, const bool beyond[RC_ITEMS])
 {
     const char *names = "";

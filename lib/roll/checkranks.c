@@ -5,16 +5,15 @@
 #include "roll/check.h"
 #include "roll/checking.h"
 
-/* Where ranks begin or end. */
+/* Begin or end of a range of ranks. */
 struct edge {
     uint32_t at;
     int32_t change;
 };
 
-/* Which ranks are there how often: the gaps, and what comes twice. */
 struct coverage {
-    struct rc_range *gap;   /* ranks that no member has */
-    struct rc_range *twice; /* ranks that several have */
+    struct rc_range *gap;   /* ranks without a member */
+    struct rc_range *twice; /* ranks with several */
     size_t gaps;
     size_t twices;
 };
@@ -45,7 +44,7 @@ static size_t find_edges(struct edge *edge, const struct rc_member *member, size
     return edges;
 }
 
-/* From edge to edge: between two of them all ranks are equally often there. False without memory. */
+/* Count the members of each rank: between two edges the count is constant. Return false if memory is exhausted. */
 static bool find_coverage(struct rc_checking *check, uint32_t world, struct coverage *coverage)
 {
     struct edge *edge = rc_checking_allocate(check, 2 * check->ranges, sizeof(*edge));
@@ -83,7 +82,6 @@ static int by_overlap(const void *own, const void *other)
     return a->last < b->first ? -1 : a->first > b->last;
 }
 
-/* Whether the node has a rank that another has, too. */
 static bool has_rank_of_another(const struct coverage *coverage, const struct rc_roll *roll)
 {
     struct rc_str rest = roll->tasks;
@@ -118,8 +116,7 @@ static void check_repeated(struct rc_checking *check, const struct coverage *ran
                     name_involved(check, ranks));
 }
 
-/* Finds the node ranks without an entry. Counts the entries of another launch, too: these
- * nodes did answer. Returns the number of ranges. */
+/* Find the ranges of node ranks without an entry. Entries of another launch count: their nodes answered. */
 static size_t find_silent(struct rc_checking *check, uint32_t nodes, struct rc_range *silent, uint64_t *ranks)
 {
     uint32_t next = 0;
@@ -142,7 +139,7 @@ static size_t find_silent(struct rc_checking *check, uint32_t nodes, struct rc_r
     return count;
 }
 
-/* The launch's hosts, if they are as many as nodes. */
+/* Return the launch's host list if it has `nodes` hosts. */
 static struct rc_str find_hosts(const struct rc_checking *check, uint32_t nodes)
 {
     for (size_t i = 0; i < check->count; i++) {
@@ -155,8 +152,7 @@ static struct rc_str find_hosts(const struct rc_checking *check, uint32_t nodes)
     return RC_ABSENT;
 }
 
-/* Which of the launch's hosts have an entry: one flag each. NULL where it is not known which they are: an entry has a
- * name that is not in the list, or one of another's. */
+/* Flag each host of the list that has an entry. Return NULL if an entry's name is not in the list or is repeated. */
 static bool *find_present(const struct rc_checking *check, struct rc_str hosts, uint32_t nodes)
 {
     bool *is_there = hosts.p ? calloc(nodes, sizeof(*is_there)) : NULL;
@@ -182,7 +178,6 @@ static void blame_silent_hosts(struct rc_checking *check, struct rc_str hosts, c
             rc_checking_blame_name(check, rc_str(name));
 }
 
-/* Fewer entries than nodes. */
 static void add_silent(struct rc_checking *check, const struct coverage *coverage, uint32_t nodes,
                        const struct rc_roll_known *known)
 {
@@ -199,7 +194,7 @@ static void add_silent(struct rc_checking *check, const struct coverage *coverag
         who = rc_name_absent_hosts(namer, hosts, is_there, nodes);
     else
         who = rc_name_ranges(namer, "node", namer->range, ranges);
-    /* some that answered have the ranks of others: it is not known which ones they are */
+    /* some that answered have others' node ranks, so the silent ones are unknown */
     if (ranks != nodes - check->all)
         who = rc_format(&namer->text, "%u of %u nodes", nodes - (uint32_t)check->all, nodes);
     else if (coverage->gaps > 0 && check->count == check->all)
@@ -227,7 +222,7 @@ static void check_missing(struct rc_checking *check, const struct coverage *rank
     }
 }
 
-/* Nodes that have one node rank. Those whose ranks come twice have been named already. */
+/* Report nodes that share a node rank. */
 static void check_node_ranks(struct rc_checking *check)
 {
     struct rc_member *part = check->part;

@@ -15,8 +15,8 @@
 #include "system/net.h"
 #include "system/node.h"
 
-/* The GPUs that tasks are going to use, by UUID where the task sees such: its own where Slurm binds tasks, else those
- * that all of them see. Absent where there are none, or no telling. */
+/* Return the GPUs of the task if Slurm binds tasks, else of the step: by UUID if the task sees UUIDs. Return RC_ABSENT
+ * if unknown. */
 static struct rc_str find_list(const struct rc_gpus *gpus)
 {
     struct rc_str list = gpus->bound && rc_task_gpus_are_bound(gpus) ? gpus->own : gpus->all;
@@ -26,7 +26,6 @@ static struct rc_str find_list(const struct rc_gpus *gpus)
     return rc_gpu_list_has_uuids(gpus->seen) ? gpus->seen : list;
 }
 
-/* What a node's tasks use, and the driver's files of it. */
 struct devices {
     struct rc_nvidia_gpu gpu[RC_NVIDIA_GPUS_MAX];
     size_t count;
@@ -50,7 +49,7 @@ static void add_device(const struct devices *devices, uint32_t rank, uint32_t pl
         roll->gpu[roll->gpu_count++] = (struct rc_roll_gpu){ rank, rc_str(id) };
 }
 
-/* As much of a variable as an entry takes. */
+/* Return as much of a variable as an entry holds. */
 static struct rc_str shown_value(const struct rc_env *env, struct rc_str name)
 {
     struct rc_str value = rc_env_find(env, name);
@@ -60,7 +59,7 @@ static struct rc_str shown_value(const struct rc_env *env, struct rc_str name)
     return value;
 }
 
-/* For people who read the roll: "CUDA_VISIBLE_DEVICES=0,1". */
+/* Set roll->visible for display: "CUDA_VISIBLE_DEVICES=0,1". */
 static void name_seen(const struct rc_env *env, struct rc_roll *roll, struct rc_arena *arena)
 {
     unsigned first = rc_gpu_list_first(env);
@@ -92,7 +91,7 @@ void rc_devices_find(const struct rc_result *result, const char *folder, struct 
     if (one_has_all && seen < most)
         most = seen;
     else if (!one_has_all && gpus->bound)
-        most = 1; /* the first task, which speaks of itself, has the lowest rank */
+        most = 1; /* only the first task is known; it has the lowest rank */
     devices.count = rc_nvidia_read_gpus(folder, devices.gpu);
     for (uint32_t i = 0; i < most; i++) {
         if (i > 0 && !one_has_all && rank++ == last && !rc_roll_next_range(&rest, &rank, &last))
@@ -103,7 +102,7 @@ void rc_devices_find(const struct rc_result *result, const char *folder, struct 
 
 enum { TEXT_SIZE = 8192, BOOT_SIZE = 40 };
 
-/* What all processes of a communicator must have alike, or none. Their values are printed: no secret may be here. */
+/* Must be the same in all processes of a communicator. Values are printed: add no secret. */
 static const char *const must_agree[] = {
     "MASTER_ADDR",    "MASTER_PORT",        "NCCL_COMM_ID",          "NCCL_ALGO",          "NCCL_PROTO",
     "NCCL_NET",       "NCCL_BUFFSIZE",      "NCCL_NTHREADS",         "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS",
@@ -130,8 +129,7 @@ static struct rc_str fold_ranks(struct rc_str list, struct rc_arena *arena)
     return rc_str(text);
 }
 
-/* A container, or a virtual node: a host name of its own, but a kernel that other
- * nodes run on, too. The first such namespace of a kernel has always this number. */
+/* Return true in a container or virtual node. The number is that of a kernel's initial UTS namespace. */
 static bool shares_its_kernel(void)
 {
     static const char first[] = "uts:[4026531838]";
@@ -141,8 +139,7 @@ static bool shares_its_kernel(void)
     return n != (ssize_t)sizeof(first) - 1 || memcmp(link, first, sizeof(first) - 1) != 0;
 }
 
-/* Another one after each start of the kernel, and the same in two machines only
- * where one is a copy of the other, made while it ran. */
+/* Two machines have one boot id only if one was cloned while running. */
 static struct rc_str boot_id(char text[BOOT_SIZE])
 {
     size_t n = shares_its_kernel() ? 0 : rc_file_read("/proc/sys/kernel/random/boot_id", text, BOOT_SIZE);
@@ -159,8 +156,8 @@ static struct rc_str list_hosts(const struct rc_env *env)
     return hosts.n <= RC_ROLL_HOSTS_MAX ? hosts : RC_ABSENT;
 }
 
-/* The order in which others try them: loopback's interface may have addresses that are routed (an anycast, a VIP), but
- * not before those of a network card; IPv4 first. Returns RANKS for an address that others cannot use. */
+/* Order in which others try them: network cards first (loopback's interface may have routed addresses: anycast, VIP),
+ * IPv4 before IPv6. Return RANKS if unusable by others. */
 enum { RANKS = 4 };
 
 static unsigned address_rank(const struct rc_interface *interface)
@@ -191,7 +188,7 @@ const char *rc_entry_addresses(unsigned most, const char *between, struct rc_are
     return text;
 }
 
-/* Where they do not fit, none: half a list would be a wrong one. */
+/* Return all addresses or RC_ABSENT: half a list would be wrong. */
 static struct rc_str list_addresses(struct rc_arena *arena)
 {
     char text[RC_ROLL_TEXT_MAX + 1];
@@ -216,7 +213,7 @@ const char *rc_entry_write(const struct rc_result *result, struct rc_str tasks, 
         .scope = rc_str(facts->scope),
         .launcher = rc_str(result->launcher->id),
         .mode = rc_str(rc_mode_name(result->mode)),
-        /* its own, not Slurm's name for it: NCCL tells nodes apart by this one */
+        /* not Slurm's name: NCCL tells nodes apart by the host name */
         .host = rc_str(rc_node_name(name)),
         .boot = boot_id(boot),
         .node = facts->field[RC_NODE_RANK].value,

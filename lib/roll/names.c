@@ -6,10 +6,10 @@
 
 #include "launcher/hosts.h"
 
-/* A host's name, cut at the number that counts hosts: rack1n[042]-ib.example. */
+/* A host's name, split at the number that counts hosts: rack1n[042]-ib.example. */
 struct parts {
-    struct rc_str before; /* the whole name where it has no number */
-    struct rc_str digits; /* absent then */
+    struct rc_str before; /* the whole name if it has no number */
+    struct rc_str digits; /* RC_ABSENT then */
     struct rc_str after;
     uint32_t number;
 };
@@ -21,8 +21,8 @@ static bool is_special(char c)
     return c == '[' || c == ']' || c == ',';
 }
 
-/* Returns the end of the part that has the number: of a name without its domain, or of a
- * whole address. Returns 0 where the name must not be cut. */
+/* Return the end of the part with the number: a name without its domain, or a whole address; 0 if it must not be
+ * split. */
 static size_t label_end(struct rc_str name)
 {
     size_t end = 0;
@@ -48,7 +48,7 @@ static struct parts cut_name(struct rc_str name)
         end--;
     for (first = end; first > 0 && rc_is_digit(name.p[first - 1]); first--)
         continue;
-    /* lists of hosts do not begin with a bracket */
+    /* host lists do not begin with a bracket */
     if (first == end || first == 0 || end - first > DIGITS_MAX)
         return parts;
     parts.before.n = first;
@@ -98,16 +98,15 @@ static bool follows_host(const struct parts *a, const struct parts *b)
            (a->digits.n == b->digits.n || (a->digits.n + 1 == b->digits.n && b->digits.p[0] != '0'));
 }
 
-/* A list that is being written. */
 struct list {
     struct rc_arena *arena;
-    size_t start; /* where its text begins */
+    size_t start; /* of its text */
     size_t limit;
 };
 
 static bool put(const struct list *list, size_t after, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Writes one piece, with a comma before it. False where there is no room for it and for so many bytes after it. */
+/* Write one piece, after a comma. Return false if it and `after` more bytes do not fit. */
 static bool put(const struct list *list, size_t after, const char *format, ...)
 {
     char text[RC_COMPACT_NAME_MAX + sizeof("4294967295-4294967295")];
@@ -144,7 +143,7 @@ static int by_first(const void *left, const void *right)
     return order_number(((const struct rc_range *)left)->first, ((const struct rc_range *)right)->first);
 }
 
-/* Joins the ranges from i on that touch or overlap. Returns where the next one begins. */
+/* Join the ranges from `i` that touch or overlap. Return the index of the next one. */
 static size_t next_range(const struct rc_range *ranges, size_t count, size_t i, struct rc_range *range)
 {
     *range = ranges[i];
@@ -179,7 +178,6 @@ static size_t next_host(const struct rc_str *hosts, size_t count, size_t i)
     return i;
 }
 
-/* Closes the bracket that is open, if one is. */
 static void close_bracket(const struct list *list, struct parts *open)
 {
     if (!open->digits.p)
@@ -189,7 +187,7 @@ static void close_bracket(const struct list *list, struct parts *open)
     open->digits = RC_ABSENT;
 }
 
-/* Writes "login", "n[1-3" or, in a bracket that is open, "1-3". `alone`: the next host is no neighbour. */
+/* Write "login", "n[1-3" or, in an open bracket, "1-3". `alone`: no other host shares the bracket. */
 static bool put_hosts(const struct list *list, const struct parts *first, const struct parts *last, bool alone,
                       struct parts *open)
 {
@@ -220,7 +218,7 @@ const char *rc_compact_hosts(const struct rc_str *hosts, size_t count, size_t li
         struct parts first = cut_name(hosts[i]);
         struct parts last = first;
         bool alone = true;
-        uint64_t names = 1; /* equal ones count once */
+        uint64_t names = 1;
 
         for (; (i = next_host(hosts, count, i)) < count; names++) {
             struct parts next = cut_name(hosts[i]);
@@ -239,7 +237,7 @@ const char *rc_compact_hosts(const struct rc_str *hosts, size_t count, size_t li
     return finish(&list, left);
 }
 
-/* Bytes. Three groups with lists and values of this length make a line that can be read. */
+/* Bytes: three groups with lists and values of this length make a readable line. */
 enum { TASKS_LIMIT = 32, HOSTS_LIMIT = 64, VALUE_LIMIT = 40 };
 
 void rc_namer_reset(struct rc_namer *namer)

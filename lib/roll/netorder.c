@@ -9,7 +9,7 @@
 
 #define NOWHERE "-"
 
-/* Where the node's name begins: it may have dots itself, so those of the pattern are counted. */
+/* Return the offset of the node's name. It may have dots, so count those of the pattern. */
 static size_t name_begin(struct rc_str address, struct rc_str pattern)
 {
     size_t dots = 0;
@@ -57,7 +57,7 @@ static struct rc_str switches_of(const struct rc_roll *roll)
     return rc_str_split(roll->place, ' ', &name);
 }
 
-/* Numbers in names as numbers: "s2" before "s10". */
+/* strverscmp() puts "s2" before "s10". */
 static int by_place(const void *a, const void *b)
 {
     char text[2][RC_ROLL_TEXT_MAX + 1];
@@ -68,7 +68,7 @@ static int by_place(const void *a, const void *b)
     return order ? order : rc_roll_by_node(a, b);
 }
 
-/* Why these entries cannot be sorted; NULL where they can. They are in the order of their node ranks. */
+/* Return why the entries, sorted by node rank, cannot be ordered, or NULL. */
 static const char *find_doubt(const struct rc_roll *rolls, size_t count, bool complete, struct rc_arena *arena)
 {
     size_t nowhere = 0;

@@ -198,7 +198,7 @@ bool rc_roll_read(struct rc_str text, struct rc_roll *roll)
 
     if (!rc_pairs_read(text, '\n', &form, &found))
         return false;
-    /* a number that is not there is larger than any */
+    /* RC_UNKNOWN is larger than any number */
     if (!found.scope.p || !found.host.p || found.world == RC_UNKNOWN || found.nodes > found.world ||
         found.node >= found.nodes || !are_ranks(found.tasks, found.world))
         return false;
@@ -222,7 +222,7 @@ const char *rc_roll_write(const struct rc_roll *roll, struct rc_arena *arena)
     return text;
 }
 
-/* Those beyond RC_FINDINGS_MAX, and ids that this rollcall does not have, are skipped. */
+/* Skips findings beyond RC_FINDINGS_MAX and unknown ids. */
 static bool take_finding(struct rc_str value, void *to)
 {
     struct rc_messages *findings = &((struct rc_answer *)to)->findings;
@@ -237,7 +237,7 @@ static bool take_finding(struct rc_str value, void *to)
     if (count < RC_FINDINGS_MAX && rc_message_named(name, &id))
         rc_message_add(findings, id, rc_copy(findings->arena, text));
     if (findings->count == count)
-        findings->arena->used = start; /* it was there, or there is no place for it */
+        findings->arena->used = start; /* a duplicate, or skipped */
     return !findings->arena->full;
 }
 
