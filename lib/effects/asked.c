@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* asked.c - the question of a look-up, the program that answers it, and what is done with the answer. */
+/* asked.c - the question of a look-up and its answer. */
 #include "config.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ static const struct rc_row rows[] = {
 
 const struct rc_form rc_lookup_form = { RC_FORM_ROWS(rows) };
 
-/* The port that this node is to reach: another node holds it, and has told so. */
+/* Return the port that another node holds, or 0. */
 static uint16_t port_to_reach(const struct rc_result *result)
 {
     return result->master.port_told && result->identity.field[RC_NODE_RANK] != 0 ? result->master.port : 0;
@@ -111,7 +111,7 @@ void rc_lookup_ask(const char *path, const struct rc_lookup_question *asked, uin
         .unstarted = n == -ETIMEDOUT && !rc_str_starts(rc_str(answer), RC_LOOKUP_BEGUN),
         .seconds = n == -ETIMEDOUT ? milliseconds / 1000 : 0,
     };
-    /* a name may stay a name, which torch will look up */
+    /* else the name stays, and torch looks it up */
     if (rc_lookup_needs_address(asked)) {
         lookup.state = RC_LOOKUP_WRONG;
         lookup.id = RC410;
@@ -179,7 +179,7 @@ bool rc_lookup_settle(struct rc_context *context, struct rc_result *result, cons
     char text[RC_LOOKUP_SIZE];
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_lookup_question asked = rc_lookup_question_of(result, outcome);
-    /* each task of the node waits as long: one says so */
+    /* each task of the node waits as long; one warns */
     bool speaks = result->identity.field[RC_LOCAL_RANK] == 0 || result->identity.field[RC_LOCAL_RANK] == RC_UNKNOWN;
     struct rc_lookup lookup;
 

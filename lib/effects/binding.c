@@ -15,8 +15,7 @@
 #include "system/node.h"
 #include "system/program.h"
 
-/* Reading the topology takes some hundredths of a second on a machine of 256 cores, but
- * the library may have to come from a file server that all nodes ask at once. */
+/* Long: all nodes may load the library from one file server. */
 enum { DEADLINE_MS = 5000, REQUEST_SIZE = 32768, LIST_SIZE = 4096, PATH_SIZE = 4096 };
 
 static uint32_t count_listed(const char *path)
@@ -31,11 +30,10 @@ static uint32_t count_listed(const char *path)
     return rest.p && rc_cpuset_read(line, &listed) ? rc_cpuset_count(&listed) : RC_UNKNOWN;
 }
 
-/* SLURM_CPUS_ON_NODE is what slurmd counts in the step's own credential (22.05 to 26.05 src/slurmd/slurmd/req.c:
- * step_core_bitmap, times the threads of a core; set for each task in src/common/env.c), so it holds with --exact,
- * --overlap and several steps at once. SLURM_JOB_CPUS_PER_NODE is the job's, of which the step may have a part; tasks
- * times SLURM_CPUS_PER_TASK leaves out what --exclusive gives beyond that; S_STEP_ALLOC_CORES counts in Slurm's own
- * order of cores, and rollcall exec has no such thing. */
+/* slurmd counts SLURM_CPUS_ON_NODE in the step's credential (22.05 to 26.05 src/slurmd/slurmd/req.c: step_core_bitmap
+ * times threads per core; set in src/common/env.c), so it holds with --exact, --overlap and concurrent steps.
+ * SLURM_JOB_CPUS_PER_NODE is the job's; tasks times SLURM_CPUS_PER_TASK lacks what --exclusive adds; S_STEP_ALLOC_CORES
+ * has Slurm's order and is unset in rollcall exec. */
 static uint32_t count_given(const struct rc_env *env)
 {
     uint32_t given;
@@ -55,8 +53,7 @@ bool rc_binding_learn(const struct rc_options *options, const struct rc_env *env
     return true;
 }
 
-/* Whether these cores are the job's alone: Slurm gave as many, or a cpuset holds the
- * job. On a shared node without cgroups neither is known. */
+/* Only the job has these cores if Slurm gave as many, or a cpuset holds the job. */
 static bool is_own(const struct rc_binding *binding)
 {
     uint32_t threads = rc_cpuset_count(&binding->widest);
@@ -80,9 +77,8 @@ const char *rc_binding_refuse(const struct rc_binding *binding, uint32_t tasks)
     return tasks > rc_cpuset_count(&binding->widest) ? "there are fewer cores than tasks" : NULL;
 }
 
-/* mpirun starts its daemons by srun, one task a node, and each gets the cores that srun
- * gives a task (measured: Slurm 24.11 with Open MPI 5.0.7; not 22.05 with 4.1.4, nor
- * 26.05 with 6). Daemon number 0 is mpirun itself, which is no task of that srun. */
+/* mpirun starts its daemons by srun, each with one task's cores (measured: Slurm 24.11 with Open MPI 5.0.7; not 22.05
+ * with 4.1.4, nor 26.05 with 6). Daemon 0 is mpirun, not a task of that srun. */
 const char *rc_binding_starved(const struct rc_result *result, struct rc_arena *arena)
 {
     const struct rc_env *env = &result->env;
@@ -103,9 +99,9 @@ const char *rc_binding_starved(const struct rc_result *result, struct rc_arena *
         tasks, given, job.smallest, each);
 }
 
-/* Whether srun has bound a task of rollcall exec by mistake. Masks of Slurm's own begin with 0x. Those that srun was
- * told do not (src/common/slurm_resource_info.c, _expand_mult), and nobody tells it one for several tasks that is less
- * than -c. A mask that is not the entry of the task's local id is the user's (taskset). */
+/* Return true if srun bound a task of rollcall exec by mistake. Slurm's masks begin with 0x, users' do not
+ * (src/common/slurm_resource_info.c, _expand_mult), and no user's for several tasks is smaller than -c. If the mask is
+ * not the local id's entry, it is taskset's. */
 static bool is_mistake(const struct rc_result *result, uint32_t has)
 {
     struct rc_str list = rc_env_get(&result->env, "SLURM_CPU_BIND_LIST");
@@ -123,7 +119,7 @@ static bool is_mistake(const struct rc_result *result, uint32_t has)
     return bits == has && (is_own || count < result->facts.field[RC_LOCAL_WORLD_SIZE].value);
 }
 
-/* Why a task has fewer CPUs than it was promised, and what to do. NULL where no fact tells. */
+/* Return why a task has fewer CPUs than promised, or NULL if unknown. */
 static const char *find_cause(const struct rc_result *result, const struct rc_bound *bound, uint32_t promised,
                               uint32_t has)
 {
@@ -149,7 +145,6 @@ uint32_t rc_binding_promised(const struct rc_result *result)
 
 const char *rc_binding_short(const struct rc_result *result, const struct rc_bound *bound, struct rc_arena *arena)
 {
-    /* mpirun types the srun of its daemons itself */
     bool is_set = result->stamped || rc_command_starts_tasks(&result->command);
     uint32_t promised = is_set ? 0 : rc_binding_promised(result);
     struct rc_str node = rc_env_get(&result->env, "SLURMD_NODENAME");
@@ -159,7 +154,7 @@ const char *rc_binding_short(const struct rc_result *result, const struct rc_bou
 
     if (!promised || !rc_affinity_get(&mask) || (has = rc_cpuset_count(&mask)) >= promised)
         return NULL;
-    /* one thread of each core may be all that was promised (--hint=nomultithread) */
+    /* the promise may be one thread of each core (--hint=nomultithread) */
     if ((uint64_t)has * count_listed(RC_SYSFS_CORE) >= promised || !rc_affinity_widest(&widest) ||
         rc_cpuset_is_equal(&mask, &widest))
         return NULL;
@@ -169,7 +164,7 @@ const char *rc_binding_short(const struct rc_result *result, const struct rc_bou
                  : NULL;
 }
 
-/* A node with no more CPUs than that is as it is. */
+/* Not a fault if the node has no more CPUs. */
 static const char *count_workers(const struct rc_result *result, uint32_t workers, uint32_t has, uint32_t online,
                                  struct rc_arena *arena)
 {
@@ -181,7 +176,7 @@ static const char *count_workers(const struct rc_result *result, uint32_t worker
                      workers);
 }
 
-/* mpirun binds each process to one core by default; srun gives a task the CPUs that its options request. */
+/* mpirun binds each process to one core by default. */
 static const char *count_cores(const struct rc_result *result, uint32_t has, uint32_t threads, struct rc_arena *arena)
 {
     uint32_t tasks = result->identity.field[RC_LOCAL_WORLD_SIZE];
@@ -274,13 +269,13 @@ const char *rc_binding_reject(const struct rc_binding *binding, const struct rc_
     if (!rc_bind_is_auto(binding->wish))
         return NULL;
     for (uint32_t i = 0; rc_pins_at(pins, i, &pin); i++) {
-        /* if two tasks must share cores, all tasks are better off with all cores */
+        /* if two tasks must share cores, all are better off with all cores */
         if (pin.shared)
             return "there are fewer cores than tasks";
         if (rc_cpuset_read(pin.cpus, &cpus))
             rc_cpuset_add(&all, &cpus);
     }
-    /* half of the cores of a DGX A100, which data loaders need: only a user who asks for it loses them */
+    /* on a DGX A100 half of the cores, which data loaders need */
     if (!rc_cpuset_is_within(&binding->mask, &all))
         return "some cores are near no task's GPU and would be idle; bind=cores binds all the same";
     return NULL;
@@ -294,15 +289,14 @@ bool rc_binding_bind(const struct rc_binding *binding, const struct rc_pin *pin)
     if (!rc_cpuset_read(pin->cpus, &wanted) || rc_cpuset_count(&wanted) == 0 ||
         !rc_cpuset_is_within(&wanted, &binding->widest) || !rc_affinity_set(&wanted))
         return false;
-    /* where a cpuset has shrunk, the kernel silently sets what is left of the mask */
+    /* the kernel silently drops threads that a shrunk cpuset lacks */
     if (rc_affinity_get(&now) && rc_cpuset_is_equal(&now, &wanted))
         return true;
     rc_affinity_set(&binding->mask);
     return false;
 }
 
-/* Returns why tasks whose GPUs are not known are not to be bound, or NULL. Their cores
- * might be near another task's GPU. */
+/* With unknown GPUs tasks could get cores near another's. */
 static const char *find_doubt(const struct rc_result *result)
 {
     const struct rc_gpus *gpus = &result->gpus;
@@ -311,7 +305,7 @@ static const char *find_doubt(const struct rc_result *result)
     return gpus->usable && !known ? "it is unknown which of the node's GPUs are this task's" : NULL;
 }
 
-/* Plans once more, with the pins. If `why` says why no task is bound, only the cards. */
+/* Plan again with the pins, or only the cards if `why` is set. */
 static void plan_pins(const struct rc_binder *binder, const struct rc_pins *pins, const char *why,
                       struct rc_context *context, struct rc_result *result)
 {
@@ -371,7 +365,7 @@ const char *rc_binding_run(const struct rc_binder *binder, struct rc_context *co
     why = rc_binding_refuse(&binding, binder->tasks);
     if (!why)
         why = doubt;
-    /* rollcall-map is also asked for the cards where no task is bound */
+    /* unbound tasks need the cards, too */
     if (why && (!binding.cards || binder->tasks > RC_PINS_TASKS_MAX))
         return why;
     if (why && binder->tasks == 0)

@@ -12,13 +12,13 @@
 #include "system/node.h"
 #include "system/port.h"
 
-/* One look-up. `wrong` gets at most one error. */
+/* `wrong` gets at most one error. */
 struct search {
     const struct rc_lookup_question *asked;
     struct rc_lookup *found;
     struct rc_arena *arena;
     struct rc_messages wrong;
-    struct rc_addresses at; /* of RANK 0's node, of which one is to be reached */
+    struct rc_addresses at; /* RANK 0's; one must be reachable */
     char node[RC_NODE_NAME_SIZE];
 };
 
@@ -36,7 +36,6 @@ static struct rc_str interface_towards(struct search *s, const struct rc_netaddr
     return rc_interface_towards(address, name) ? rc_str(rc_copy(s->arena, rc_str(name))) : RC_ABSENT;
 }
 
-/* This node cannot resolve the name. */
 static void refuse_unknown(struct search *s, int error)
 {
     const struct rc_lookup_question *asked = s->asked;
@@ -68,7 +67,7 @@ static bool are_all(const struct rc_addresses *addresses, bool (*are)(const stru
     return addresses->count > 0;
 }
 
-/* Whether this node surely has the address, by the list of its interfaces. */
+/* Return true if this node has the address. */
 static bool is_own(const struct rc_netaddr *address)
 {
     struct rc_interface list[RC_INTERFACES_MAX];
@@ -80,7 +79,7 @@ static bool is_own(const struct rc_netaddr *address)
     return found;
 }
 
-/* "10.0.0.1,10.1.0.1": whether one of the addresses is among them. */
+/* Return true if a list "10.0.0.1,10.1.0.1" has one of these. */
 static bool is_listed(struct rc_str list, const struct rc_addresses *addresses)
 {
     for (unsigned i = 0; i < addresses->count; i++)
@@ -89,18 +88,16 @@ static bool is_listed(struct rc_str list, const struct rc_addresses *addresses)
     return false;
 }
 
-/* What the name leads to, seen from here: from RANK 0's node to one of its own addresses, from others to another node,
- * at an address that RANK 0's node has, where that has told its own. */
+/* On RANK 0's node the name must lead to it, on others elsewhere, at an address that it reported. */
 static void check_addresses(struct search *s, const struct rc_addresses *addresses)
 {
     const struct rc_lookup_question *asked = s->asked;
     struct rc_str first = address_text(s, &addresses->list[0]);
-    /* Slurm may run several nodes on one machine. Then its name for the node differs from the machine's, and a name
-     * of another node rightly leads to this machine. */
+    /* If several slurmds share a machine, node and host names differ, and other nodes' names lead here. */
     bool is_machine = asked->nodes != 1 && rc_str_eq(first_label(asked->node), first_label(rc_str(s->node)));
 
     if (asked->node_rank == 0) {
-        /* what may be another node's is compared by rc_rank0_verify */
+        /* rc_rank0_verify() compares those that may be another node's */
         if (asked->certain && asked->given == RC_GIVEN_BY_LAUNCH && !asked->wish.p && is_machine && s->found->elsewhere)
             rc_say(&s->wrong, RC420,
                    "rank 0's node %s resolves MASTER_ADDR %pS (%pS) to %pS, which it does not have; %pS; correct its "
@@ -116,8 +113,7 @@ static void check_addresses(struct search *s, const struct rc_addresses *address
     }
 }
 
-/* Query a resolver again if it cannot answer now: a name server that restarts is back within seconds, and torch
- * queries again, too. */
+/* A restarting name server is back within seconds; torch retries, too. */
 enum { PATIENCE_MS = 3000, PAUSE_MS = 500 };
 
 static int ask_resolver(struct search *s, const char *name)
@@ -131,7 +127,7 @@ static int ask_resolver(struct search *s, const char *name)
     return error;
 }
 
-/* The addresses of a name, for the other nodes. */
+/* Write a name's addresses, for the other nodes. */
 static struct rc_str write_leads(struct search *s, int error)
 {
     const char *text = rc_resolver_denies(error) ? RC_LEADS_UNKNOWN : RC_LEADS_UNANSWERED;
@@ -147,7 +143,7 @@ static struct rc_str write_leads(struct search *s, int error)
     return rc_str(text);
 }
 
-/* Of the addresses of a MASTER_ADDR that stays as it is. One that is an address only has to be reached. */
+/* Check a MASTER_ADDR that stays a name. */
 static void check_name(struct search *s)
 {
     struct rc_netaddr address;
@@ -199,7 +195,6 @@ static const struct rc_netaddr *lowest_in(const struct rc_addresses *addresses, 
     return lowest;
 }
 
-/* Adds a word to a list for a message, unless it is there already or does not fit. */
 static void add_word(char list[LIST_SIZE], const char *word)
 {
     size_t used = strlen(list);
@@ -212,8 +207,7 @@ static void add_word(char list[LIST_SIZE], const char *word)
         snprintf(list + used, LIST_SIZE - used, "%s%s", used ? ", " : "", word);
 }
 
-/* Adds the networks of the interface that is wished, if one is, and writes this node's addresses in *networks to *own.
- * `names` gets the names of all interfaces that have one. */
+/* Add the networks of the interface `wish`. List this node's addresses in *networks, and all interfaces with one. */
 static void look_around(struct rc_str wish, struct rc_addresses *own, struct networks *networks, char names[LIST_SIZE])
 {
     struct rc_interface list[RC_INTERFACES_MAX];
@@ -225,13 +219,13 @@ static void look_around(struct rc_str wish, struct rc_addresses *own, struct net
         if (rc_str_is(wish, list[i].name) && networks->count < RC_ADDRESSES_MAX)
             networks->list[networks->count++] = list[i].network;
     }
-    /* of a thousand addresses there is room for those that may be chosen */
+    /* keep room for those that may be chosen */
     for (unsigned i = 0; i < count; i++)
         if (is_in(networks, &list[i].address))
             rc_addresses_add(own, &list[i].address);
 }
 
-/* The names under which RANK 0's node may have an address of the interface. */
+/* List names for RANK 0's address on the interface. */
 static unsigned list_names(struct search *s, struct rc_str interface, const char *names[NAMES_MAX])
 {
     unsigned count = 1;
@@ -254,7 +248,6 @@ static unsigned list_names(struct search *s, struct rc_str interface, const char
     return count;
 }
 
-/* By the node's name, and by the names that go with an interface. */
 static void find_in_network(struct search *s)
 {
     const struct rc_lookup_question *asked = s->asked;
@@ -285,7 +278,7 @@ static void find_in_network(struct search *s)
         add_word(tried, names[i]);
         chosen = lowest_in(&known, &networks);
     }
-    /* Debian puts a node's own name at 127.0.1.1, in /etc/hosts */
+    /* Debian's /etc/hosts puts the host name at 127.0.1.1 */
     if (!chosen && asked->node_rank == 0 && are_all(&known, rc_netaddr_is_loopback))
         chosen = lowest_in(&own, &networks);
     if (chosen) {
@@ -305,10 +298,10 @@ static void find_in_network(struct search *s)
                &asked->wish, s->node, tried, found, &asked->outcome);
 }
 
-/* A name server that does not answer costs 5 s at least, unless resolv.conf says otherwise. */
+/* A silent name server costs at least 5 s by default. */
 enum { SLOW_MS = 3000 };
 
-/* Packets that are dropped cost the node so much; where they are not, nothing listens yet, and the port refuses. */
+/* If packets are dropped; a port without a listener refuses at once. */
 enum { REACH_MS = 1000 };
 
 static void find_way(struct search *s)
@@ -360,7 +353,7 @@ void rc_lookup_find(const struct rc_lookup_question *asked, struct rc_lookup *lo
     end(&s);
 }
 
-/* "192.0.2.7,fd00::7". Return false for anything else. */
+/* Read "192.0.2.7,fd00::7". */
 static bool read_addresses(struct rc_str list, struct rc_addresses *addresses)
 {
     struct rc_netaddr address;
@@ -411,6 +404,6 @@ bool rc_lookup_is_elsewhere(const struct rc_result *result)
 {
     struct rc_addresses addresses = { .count = 0 };
 
-    /* the resolver cannot answer now; torch will ask again */
+    /* if the resolver cannot answer now, torch retries */
     return rc_resolver_ask(result->master.addr, &addresses) == 0 && are_all(&addresses, rc_netaddr_is_elsewhere);
 }
