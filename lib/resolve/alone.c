@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* alone.c - --ddp=alone: hides the variables by which a program counts the launch that it is in.
  *
- * The numbers of a task that frameworks read (SLURM_NTASKS, SLURM_PROCID and so on) become those of a job of one, as
- * other wrong ones do (planning.c). SLURM_JOB_ID and what describes the allocation stay: programs name files by it, and
- * scontrol and sbatch require it. This file has the rest. */
+ * planning.c replaces the numbers (SLURM_NTASKS, ...). The allocation's variables (SLURM_JOB_ID, ...) stay: programs
+ * name files by them, scontrol and sbatch require them. */
 #include "resolve/steps.h"
 
-/* Of a variable that is there: another value, or NULL to remove it. */
+/* Replace a variable if it is set; NULL removes it. */
 static void hide(struct rc_result *result, struct rc_str name, const char *value, const char *reason)
 {
     if (!rc_env_find(&result->env, name).p)
@@ -17,7 +16,6 @@ static void hide(struct rc_result *result, struct rc_str name, const char *value
         rc_plan_unset(result, name, reason);
 }
 
-/* All variables whose names begin so. */
 static void hide_all(struct rc_result *result, const char *begin, const char *reason)
 {
     for (uint32_t i = 0; i < result->env.count; i++) {
@@ -25,7 +23,7 @@ static void hide_all(struct rc_result *result, const char *begin, const char *re
         struct rc_str name = rc_str_split(rc_str(result->env.block[i]), '=', &value);
 
         if (value.p && rc_str_starts(name, begin)) {
-            name.p = rc_copy(&result->arena, name); /* ends with a NUL */
+            name.p = rc_copy(&result->arena, name); /* must end with a NUL */
             rc_plan_unset(result, name, reason);
         }
     }
@@ -49,8 +47,8 @@ static void hide_launch(struct rc_result *result)
     hide(result, RC_STR("CROSS_RANK"), NULL, "the number of the node for DeepSpeed");
     hide(result, RC_STR("CROSS_SIZE"), NULL, "the number of nodes for DeepSpeed");
     hide(result, RC_STR("LOCAL_SIZE"), NULL, "the node's tasks for DeepSpeed");
-    /* MPI_Init, which Lightning calls if mpi4py is there (MPIEnvironment.detect): without these it is a job of one.
-     * Open MPI 4 keeps its own in OMPI_MCA_ names, which users set as well. */
+    /* Lightning calls MPI_Init if mpi4py is installed (MPIEnvironment.detect); without these it starts a job of one.
+     * Users set other OMPI_MCA_. */
     hide_all(result, "PMIX_", "MPI_Init joins the launch");
     hide_all(result, "PMI_", "MPI_Init joins the launch; Accelerate reads PMI_SIZE");
     hide(result, RC_STR("PRTE_LAUNCHED"), NULL, "JAX reads PRTE_LAUNCHED");
@@ -61,7 +59,7 @@ static void hide_launch(struct rc_result *result)
     hide_all(result, "JSM_NAMESPACE_", "Lightning takes the process for a task of jsrun");
 }
 
-/* The variables by which rollcall itself knows tasks of other launchers. */
+/* Hide the variables by which rollcall recognises other launchers. */
 static void hide_numbers(struct rc_result *result)
 {
     for (unsigned i = 0; i < RC_LAUNCHER_COUNT; i++) {
@@ -74,8 +72,7 @@ static void hide_numbers(struct rc_result *result)
     }
 }
 
-/* JAX queries no cluster if one of its variables is missing, and then requires all numbers as arguments
- * (clusters/slurm_cluster.py, is_env_present, JAX 0.10). */
+/* JAX skips the cluster if this is missing (clusters/slurm_cluster.py, is_env_present, JAX 0.10). */
 static void set_node(struct rc_result *result)
 {
     struct rc_str node = rc_env_get(&result->env, "SLURMD_NODENAME");

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resolve/command.h"
 
-/* The table of programs. */
-
 enum kind {
     KIND_WRAPPER,
     KIND_CONTAINER,
@@ -30,7 +28,7 @@ struct program {
     const char *cure;
 };
 
-/* Most programs are none of the table: inline, each of its names costs one comparison. */
+/* Inline: for most programs each name costs one comparison. */
 __attribute__((always_inline)) static inline bool is_among(struct rc_str name, const char names[][NAME_SIZE],
                                                            size_t count)
 {
@@ -40,7 +38,7 @@ __attribute__((always_inline)) static inline bool is_among(struct rc_str name, c
     return false;
 }
 
-/* The table is code: the loader would adjust each pointer of a table in every process with the preload library. */
+/* Code: the loader would relocate each pointer of a table in every process with the preload library. */
 static bool find_program(struct rc_str name, struct program *found)
 {
     *found = (struct program){ .operands = 0 };
@@ -70,8 +68,7 @@ static bool find_program(struct rc_str name, struct program *found)
     return false;
 }
 
-/* Returns the name of the program at a path: also of "$VENV"/bin/torchrun, of hatch's ENVIRONMENT:torchrun and, in a
- * shell's text, of $(which torchrun). */
+/* Return the program's name, also of "$VENV"/bin/torchrun, hatch's ENV:torchrun and $(which torchrun). */
 static struct rc_str program_name(struct rc_str word)
 {
     struct rc_str name;
@@ -91,7 +88,7 @@ static bool is_option(struct rc_str word)
     return word.n > 1 && word.p[0] == '-' && !rc_str_is(word, "--");
 }
 
-/* The number of words after the option that are its values. */
+/* Return the number of words after the option that are its values. */
 static unsigned values_of(const struct program *program, struct rc_str option)
 {
     struct rc_str value;
@@ -104,8 +101,7 @@ static unsigned values_of(const struct program *program, struct rc_str option)
     return rc_command_is_named(option, program->values);
 }
 
-/* Take a program's options and operands: the next word begins the command that it starts. Return the options without
- * which that command gets no variables; NULL if it gets them. */
+/* Skip options and operands. Return the missing options that would pass variables to the command, or NULL. */
 static const char *pass_operands(struct rc_words *words, const struct program *program, struct rc_command *command)
 {
     const char *lacking = program->passes ? program->cure : NULL;
@@ -140,7 +136,6 @@ static const char *pass_operands(struct rc_words *words, const struct program *p
     return lacking;
 }
 
-/* Where an option's value goes; NULL for an option that is of no interest. */
 static struct rc_str *option_value(struct rc_str name, struct rc_command_options *given)
 {
     static const struct {
@@ -164,8 +159,7 @@ static struct rc_str *option_value(struct rc_str name, struct rc_command_options
     return NULL;
 }
 
-/* Reads a launcher's options, up to the user's script or module, the first word that is none: what follows it is the
- * script's own. A server starts no script. */
+/* Read a launcher's options up to the user's script or module. */
 static void read_options(struct rc_words *words, const struct program *launcher, struct rc_command_options *given)
 {
     struct rc_str word;
@@ -188,7 +182,7 @@ static void read_options(struct rc_words *words, const struct program *launcher,
     given->script = word;
 }
 
-/* Return whether the program starts something, and take its verb. */
+/* Take the verb. Return true if the program starts something. */
 static bool has_verb(struct rc_words *words, const struct program *program)
 {
     struct rc_words before = *words;
@@ -224,11 +218,11 @@ static void read_launcher(struct rc_words *words, struct rc_command *command, co
 
 struct reading {
     struct rc_command *command;
-    unsigned shells;        /* whose texts are being read, each in the one before */
-    struct rc_str daemon;   /* one that was found, or a starter; absent: none */
-    struct program program; /* that one */
-    bool is_guess;          /* it is in the text of a shell */
-    bool python;            /* it runs a script of Python's, too */
+    unsigned shells;        /* depth of nested shells */
+    struct rc_str daemon;   /* or starter */
+    struct program program; /* of `daemon` */
+    bool is_guess;          /* `daemon` is in a shell's text */
+    bool python;            /* also runs a Python script */
 };
 
 static void find_daemon(struct reading *reading, struct rc_words *words, const struct program *program,
@@ -241,7 +235,7 @@ static void find_daemon(struct reading *reading, struct rc_words *words, const s
     reading->is_guess = reading->shells > 0;
 }
 
-/* A script that an interpreter was given: pip writes launchers and daemons as such. Returns whether it is one. */
+/* Read an interpreter's script: pip writes launchers and daemons as scripts. Return true for those. */
 static bool read_script(struct reading *reading, struct rc_words *words, struct rc_str name)
 {
     struct program program;
@@ -257,7 +251,7 @@ static bool read_script(struct reading *reading, struct rc_words *words, struct 
     return program.kind >= KIND_LAUNCHER;
 }
 
-/* Which letter of -um takes a value, and what of the word is that value; 0 for none. */
+/* Return the letter of -um that takes a value, and the rest of the word, or 0. */
 static char python_option(struct rc_str word, struct rc_str *value)
 {
     for (size_t i = 1; i < word.n && word.p[1] != '-'; i++) {
@@ -292,8 +286,7 @@ static void read_python(struct reading *reading, struct rc_words *words)
 
 static void read_words(struct reading *reading, struct rc_words *words);
 
-/* After `bash`: options, then a script, the text of -c, or nothing, where somebody types. One word may have several
- * options, as -euo pipefail. */
+/* After `bash`: options (also joined, as -euo pipefail), then a script, the text of -c, or nothing. */
 static void read_shell(struct reading *reading, struct rc_words *words, const struct program *shell)
 {
     enum { SHELLS_MAX = 3 };
@@ -318,7 +311,7 @@ static void read_shell(struct reading *reading, struct rc_words *words, const st
     }
 }
 
-/* Returns whether the next word begins a command, too. */
+/* Return true if the next word begins a command. */
 static bool read_program(struct reading *reading, struct rc_words *words, struct rc_str name)
 {
     struct program program;
@@ -332,7 +325,7 @@ static bool read_program(struct reading *reading, struct rc_words *words, struct
         struct rc_command *command = reading->command;
         const char *lacking = pass_operands(words, &program, command);
 
-        /* which of the containers in a shell's text has the program is not known */
+        /* in a shell's text it is unknown which container has the program */
         if (!command->cleared_by.p && !reading->shells)
             command->passing = lacking;
         if ((command->clearing.p || command->passing) && !command->cleared_by.p)
@@ -355,7 +348,7 @@ static bool is_assignment(struct rc_str word)
     return rc_str_split(word, '=', &value).n && value.p && !is_option(word);
 }
 
-/* Only a word where a command begins can decide: `cd ray; ./train lightning` names no launcher. */
+/* Only a command's first word counts: `cd ray; ./train lightning` names no launcher. */
 static void read_words(struct reading *reading, struct rc_words *words)
 {
     static const char keywords[] = "if|then|elif|else|while|until|do|!|{";
@@ -364,7 +357,7 @@ static void read_words(struct reading *reading, struct rc_words *words)
 
     while (reading->command->kind == RC_COMMAND_UNKNOWN && rc_words_next(words, &word)) {
         is_expected = is_expected || words->starts_command;
-        /* the rest of an argument list is arguments: it has no operators */
+        /* an argument list has no operators */
         if (!is_expected && words->argv)
             break;
         if (is_expected && !is_assignment(word) && !(reading->shells && rc_str_which(word, keywords)))
@@ -380,7 +373,7 @@ void rc_command_read(const char *const *argv, struct rc_command *command)
     if (!argv)
         return;
     read_words(&reading, &(struct rc_words){ .argv = argv, .left = RC_WORDS_MAX });
-    /* a script that runs srun or mpirun is no worker itself, unless it runs Python as well */
+    /* a script that runs srun or mpirun is not a worker, unless it also runs Python */
     if (reading.daemon.p && !reading.python && command->kind == RC_COMMAND_UNKNOWN) {
         enum kind kind = reading.program.kind;
 
@@ -392,7 +385,7 @@ void rc_command_read(const char *const *argv, struct rc_command *command)
     }
 }
 
-/* `bash -c 'srun rollcall exec ...'` names it, a folder /opt/rollcall/x does not. */
+/* Matches `bash -c 'srun rollcall exec ...'`, but not /opt/rollcall/x. */
 static bool names_rollcall(struct rc_str text)
 {
     for (size_t i = 0; i < text.n; i++) {

@@ -1,46 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* command.h - what a command line starts: a program, or a launcher of workers, after any wrapper. */
+/* command.h - the program or launcher that a command line starts, after any wrappers. */
 #pragma once
 
 #include "resolve/model.h"
 
 enum { RC_WORDS_MAX = 256 };
 
-/* The caller sets argv or line, and left. */
+/* The caller sets argv or line, and left = RC_WORDS_MAX. */
 struct rc_words {
-    const char *const *argv; /* NULL-terminated; or, where NULL: */
-    struct rc_str line;      /* the text of sh -c */
-    bool starts_command;     /* the word is the first one after an operator */
-    unsigned left;           /* words that are still read: RC_WORDS_MAX at first */
+    const char *const *argv; /* NULL-terminated, or NULL */
+    struct rc_str line;      /* text of sh -c */
+    bool starts_command;     /* the word is first after an operator */
+    unsigned left;           /* words that may still be read */
 };
 
-/* Takes the next word of an argument list or of a shell's text, which is cut into words as a shell does it: quotes,
- * backslashes, $(...) and comments count, and nothing is expanded. The word is a slice of the list or text, without
- * quotes around all of it. False, and an absent word, after the last one and after RC_WORDS_MAX. */
+/* Take the next word, split as by a shell (quotes, backslashes, $(...), comments) but not expanded: a slice without
+ * outer quotes. Return false, with *word RC_ABSENT, at the end or after RC_WORDS_MAX. */
 bool rc_words_next(struct rc_words *words, struct rc_str *word);
 
-/* Return the word without the quotes around all of it. */
+/* Return the word without its outer quotes. */
 struct rc_str rc_word_unquote(struct rc_str word);
 
-/* Looks through wrappers (programs.def) and `sh -c '...'`, and no further than the user's script: what follows it is
- * the script's own. argv is NULL-terminated or NULL. Reads at most a few hundred words. */
+/* Read a command through wrappers (programs.def) and `sh -c '...'`, up to the user's script. argv may be NULL. */
 void rc_command_read(const char *const *argv, struct rc_command *command);
 
-/* Return whether the option is one of `names`, "--a_b|-c". argparse, which launchers use, takes --a-b for --a_b. */
+/* Return true if the option is one of "--a_b|-c". --a-b equals --a_b, as in argparse. */
 bool rc_command_is_named(struct rc_str option, const char *names);
 
-/* Return whether rollcall or --ddp is among the words, or in the text of a shell that is one. */
+/* Return true if a word, or a shell's text in it, names rollcall or --ddp. */
 bool rc_command_names_rollcall(const char *const *argv);
 
-/* Return whether one of the words is such an option, with or without a value. */
+/* Return true if a word is such an option, with or without a value. */
 bool rc_command_has(const char *const *argv, const char *names);
 
-/* Return the command as one types it, without the options "--a_b|--c" before `script`, a word of argv, and values:
- * up to 200 characters, and as far as double quotes are enough; then " ...". NULL if it has none of these options. */
+/* Return the command as typed, without options "--a_b|--c" and their values before `script`, a word of argv; " ..."
+ * ends it after 200 characters or at an unquotable word. Return NULL if there was no such option. */
 const char *rc_command_write(const char *const *argv, const char *without, struct rc_str script,
                              struct rc_arena *arena);
 
-/* Does torchrun start its workers again after a failure, or go on with fewer nodes? */
+/* Return true if torchrun restarts workers after a failure, or continues with fewer nodes. */
 static inline bool rc_command_goes_on(const struct rc_command *command)
 {
     struct rc_str most;
@@ -49,12 +47,11 @@ static inline bool rc_command_goes_on(const struct rc_command *command)
     return most.p || (command->given.restarts.p && !rc_str_is(command->given.restarts, "0"));
 }
 
-/* Must the command pass on no rank? */
+/* Return true if the command must not pass on a rank. */
 static inline bool rc_command_starts_tasks(const struct rc_command *command)
 {
     return command->kind == RC_COMMAND_DAEMON || command->kind == RC_COMMAND_STARTER;
 }
 
-/* Is the program with this path one that starts another, and does not do the work
- * itself: a shell, env, numactl, ...? */
+/* Return true if the program only starts another: a shell, env, numactl, ... */
 bool rc_command_starts_another(struct rc_str program);

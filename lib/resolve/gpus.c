@@ -4,13 +4,12 @@
 #include "resolve/resolve.h"
 #include "resolve/steps.h"
 
-/* Whose GPU is whose: what a task sees of its node's GPUs, and which of them are its own.
+/* A task's view of its node's GPUs, and which are the task's.
  *
- * A GPU has up to three numbers. The variables count what the runtime may open, SLURM_STEP_GPUS counts the machine's
- * GPUs, device files have minor numbers. A device cgroup makes Slurm number each task's list anew, from 0 on, and
- * SLURM_STEP_GPUS then names the step's first GPUs in every task (measured with 22.05, 24.11 and 26.05). There only
- * the device files that the task may open show which GPUs are its own. Where nothing shows it, they are not known: a
- * guess would put a task near another one's GPU. */
+ * Variables count usable GPUs, SLURM_STEP_GPUS the machine's. With a device cgroup Slurm numbers each task's list from
+ * 0, and SLURM_STEP_GPUS names the step's first GPUs in every task (measured with 22.05, 24.11 and 26.05). Only the
+ * device files that the task may open identify its GPUs then. Else they are unknown: a guess could bind a task near
+ * another's. */
 
 struct view {
     const struct rc_context *context;
@@ -20,7 +19,7 @@ struct view {
     uint32_t rank;
 };
 
-/* By Slurm up to 23.02; later, where it makes a device cgroup of each task (seen with 24.11 and 26.05). */
+/* Slurm up to 23.02; later ones with a device cgroup per task (measured with 24.11 and 26.05). */
 static bool were_taken_away(const struct view *v)
 {
     size_t length = 0;
@@ -32,13 +31,13 @@ static bool were_taken_away(const struct view *v)
     return length > 0 && length <= RC_TASK_GPUS_TEXT;
 }
 
-/* A variable's list as the task would see it if nobody had taken it away. */
+/* Return a variable's list from before Slurm removed it. */
 static struct rc_str list_of(const struct view *v, enum rc_gpu_list_index index)
 {
     return v->gpus->restored ? v->context->step_gpus->list[index] : rc_gpu_list_value(&v->result->env, index);
 }
 
-/* Slices of a GPU may be given as indices. Then Slurm's type of the gres shows it, or the driver's files. */
+/* Slices given as indices show in Slurm's gres type or the driver's files. */
 static bool has_slices(const struct view *v)
 {
     struct rc_str list = v->gpus->seen;
@@ -51,8 +50,7 @@ static bool has_slices(const struct view *v)
                            (rc_seen(v->context->here, RC_LEARN_GPU_FILES, RC_ABSENT) && v->context->here->gpu_slices));
 }
 
-/* Reads which GPUs the task sees, and of how many of its step. False where no variable names one, or where they are
- * more than a node has. */
+/* Read the task's GPUs and the step's total. Return false if no variable names one, or too many. */
 static bool read_seen(struct view *v)
 {
     const struct rc_env *env = &v->result->env;
@@ -77,7 +75,7 @@ static bool read_seen(struct view *v)
         gpus->total = rc_count_devices(gpus->step);
     else if (!rc_parse_u32(rc_env_get(env, "SLURM_GPUS_ON_NODE"), RC_MAX_TASKS, &gpus->total))
         gpus->total = RC_UNKNOWN;
-    if (gpus->total < gpus->count) /* the user has set it by hand */
+    if (gpus->total < gpus->count) /* set by the user */
         gpus->total = gpus->count;
     return gpus->usable;
 }
@@ -87,14 +85,13 @@ bool rc_task_gpus_are_bound(const struct rc_gpus *gpus)
     return gpus->total == RC_UNKNOWN ? gpus->bound : gpus->count < gpus->total;
 }
 
-/* Whether a task may be left with its own GPU alone, as device 0 and LOCAL_RANK 0.
- * Lightning numbers its processes by LOCAL_RANK, and several would be rank 0, where it does not believe in Slurm. */
+/* Outside Slurm Lightning numbers processes by LOCAL_RANK, so several would be rank 0. */
 static bool may_be_alone(const struct view *v)
 {
     return v->result->launcher->slurm_environment || v->context->options.gpus == RC_GPUS_OWN;
 }
 
-/* The device files tell; where there are too few of them, Slurm's numbers may. */
+/* Prefer device files; Slurm's numbers may show it, too. */
 static enum rc_gpus_hidden find_hidden(const struct view *v)
 {
     const struct rc_here *here = v->context->here;
@@ -104,13 +101,13 @@ static enum rc_gpus_hidden find_hidden(const struct view *v)
     if (rc_seen(v->context->here, RC_LEARN_GPU_FILES, RC_ABSENT) && here->gpu_files >= gpus->total &&
         here->gpu_files_open >= gpus->count)
         return here->gpu_files_open < gpus->total ? RC_GPUS_HIDDEN : RC_GPUS_NOT_HIDDEN;
-    /* beside a device cgroup SLURM_STEP_GPUS may be the step's first one, or 0 as well */
+    /* a device cgroup can also give the step's first, or 0 */
     if (gpus->count == 1 && rc_str_is(gpus->seen, "0") && rc_count_devices(own) == 1 && !rc_str_is(own, "0"))
         return RC_GPUS_HIDDEN;
     return RC_GPUS_HIDDEN_UNKNOWN;
 }
 
-/* Whether these numbers of the machine's GPUs are in a list of indices that is in use. */
+/* Return true if the machine's numbers fit the list. */
 static bool are_numbers_of(struct rc_str numbers, struct rc_str list)
 {
     uint32_t count = rc_count_devices(numbers);
@@ -120,8 +117,7 @@ static bool are_numbers_of(struct rc_str numbers, struct rc_str list)
     return count == rc_count_devices(list) && (rc_gpu_list_counts(list) || rc_gpu_list_has_uuids(list));
 }
 
-/* Finds the node's part of the launch where all tasks see the same list, and the task's own: a worker's is that of
- * its local rank, a launcher's workers have all. */
+/* All tasks see one list: find the node's GPUs and the task's, by local rank. */
 static void share_common(struct view *v)
 {
     const struct rc_env *env = &v->result->env;
@@ -149,7 +145,7 @@ static void share_common(struct view *v)
     }
 }
 
-/* Finds the entries of the step's list that the task's own variable names. */
+/* Find the task's GPUs by its variable. */
 static void find_by_variable(struct view *v)
 {
     struct rc_arena *arena = &v->result->arena;
@@ -171,7 +167,7 @@ static void find_by_variable(struct view *v)
     gpus->own = rc_str(own);
 }
 
-/* Finds the GPUs whose device files the cgroup lets the task open. */
+/* Find the task's GPUs by usable device files. */
 static void find_by_files(struct view *v)
 {
     const struct rc_here *here = v->context->here;
@@ -194,7 +190,6 @@ static void find_by_files(struct view *v)
         gpus->place = rc_gpu_list_place(rc_gpu_list_at(gpus->own, 0), gpus->all, gpus->total);
 }
 
-/* Finds the own GPUs of a task that has other ones than its neighbours. */
 static void find_own(struct view *v)
 {
     struct rc_gpus *gpus = v->gpus;
@@ -216,29 +211,23 @@ static void find_own(struct view *v)
     }
 }
 
-/* Which of its node's GPUs a task sees, so that cuda:LOCAL_RANK is its own.
+/* Choose the visible GPUs so that cuda:LOCAL_RANK is the task's.
  *
- * What a launcher leaves visible is one of three things: all of the step's GPUs in every task; one, or some, of them by
- * variable, while the others' device files may be opened all the same; or by a device cgroup, which hides the others
- * and the way to them. The rule, for n GPUs of the step and t tasks on this node, and the task of local rank r:
+ * Launchers show a task all GPUs of the step, or some by variable or by a device cgroup, which prevents P2P. Rules for
+ * n GPUs of the step, t tasks on the node and local rank r:
  *
- * 1. No variable, or one that names no GPU: nothing is touched. Nor where the local rank is LOCAL_RANK's own word:
- *    somebody else has numbered the tasks.
- * 2. All tasks see the same list, n >= t, no MIG: nothing is touched, cuda:r is the task's own.
- * 3. The task sees one by variable, n >= t, and the step's list is known: the variables become the step's list, with
- *    the task's own GPU at place r. So does every one of its neighbours, and peers reach each other's memory. Where
- *    srun was told not to bind (--gpu-bind=none) Slurm up to 23.02 takes all the variables away, a later one if there
- *    are device cgroups: they are put back.
- * 4. Else, in Slurm, where it sees one, or where there are more tasks than GPUs (then entry r mod n is its own), or of
- *    MIG devices, of which a process uses only the first, or with gpus=own: it sees its own alone, as device 0, and
- *    LOCAL_RANK is 0, as with torch's own "virtual local rank". Nothing else changes its number. Under other launchers
- *    with gpus=own alone: outside of Slurm Lightning takes its rank from LOCAL_RANK, and 0 in several tasks is the very
- *    thing that rollcall is there to prevent. For the same reason an interactive job's name, which Lightning takes for
- *    "no Slurm", is replaced (planning.c).
- * 5. The task sees several, other ones than its neighbours: left as they are.
+ * 1. No variable or GPU, or a local rank from LOCAL_RANK (another program numbered the tasks): unchanged.
+ * 2. All tasks see the same list, n >= t, no MIG: unchanged, cuda:r is the task's.
+ * 3. The task sees one by variable, n >= t, and the step's list is known: the variables become the step's list with
+ *    the task's GPU at index r, so that tasks can access each other's memory. With --gpu-bind=none Slurm up to 23.02
+ *    removes the variables (later ones with device cgroups); they are restored.
+ * 4. Else, in Slurm, if it sees one, if t > n (entry r mod n is the task's), with MIG (a process uses only the first
+ *    device) or gpus=own: it sees only its GPU, as device 0, and LOCAL_RANK is 0, as torch's "virtual local rank".
+ *    Other launchers require that option: outside Slurm Lightning takes its rank from LOCAL_RANK. So an interactive
+ *    job's name, which Lightning takes for "no Slurm", is replaced (planning.c).
+ * 5. The task sees several that its neighbours do not: unchanged.
  *
- * Whatever it decides once, it finds to be decided when it looks again: a task that has its own GPU alone has
- * LOCAL_RANK 0, one with the step's list has r. */
+ * A second run changes nothing. */
 
 /* Rule 4. */
 static void show_own(struct view *v)
@@ -255,7 +244,7 @@ static void show_own(struct view *v)
     gpus->reason = "only this task's GPU, which is then device 0";
 }
 
-/* Rule 3: the step's list, with the task's own at place r. False where that is none of the step's. */
+/* Rule 3. Return false if the task's GPU is not in the step's list. */
 static bool show_step(struct view *v)
 {
     struct rc_arena *arena = &v->result->arena;
@@ -279,7 +268,6 @@ static bool show_step(struct view *v)
     return true;
 }
 
-/* A task that sees fewer GPUs than its step has. */
 static void decide_bound(struct view *v)
 {
     struct rc_gpus *gpus = v->gpus;
@@ -303,7 +291,7 @@ static void decide_bound(struct view *v)
     }
 }
 
-/* The variable that srun took for an option, and so took so few; NULL where none is one. */
+/* Return the variable that made srun take so few, or NULL. */
 static const char *find_told(const struct rc_env *env, uint32_t count)
 {
     struct rc_str rest = rc_env_get(env, "SLURM_TRES_PER_TASK");
@@ -317,7 +305,7 @@ static const char *find_told(const struct rc_env *env, uint32_t count)
     return rc_env_get(env, "SLURM_GPUS_PER_TASK").n ? "SLURM_GPUS_PER_TASK" : NULL;
 }
 
-/* Says that the step has only some of its job's GPUs here, and more tasks or workers. False where it has not. */
+/* Warn if the step has fewer GPUs than its job, and than tasks or workers. */
 static bool say_part(const struct view *v, uint32_t wanted, const char *whose)
 {
     const struct rc_env *env = &v->result->env;
@@ -343,10 +331,10 @@ static void say_shared(struct view *v)
     struct rc_result *result = v->result;
     struct rc_str single = rc_gpus_binding(&result->env);
 
-    /* two tasks a GPU, as --ntasks-per-gpu=2 is handed on */
+    /* shared on purpose */
     if (rc_str_starts(single, "single:") && !rc_str_is(single, "single:1"))
         return;
-    /* where the nodes have met, the roll call has named the tasks */
+    /* after an exchange the roll call has named the tasks */
     if (v->gpus->total == RC_UNKNOWN || v->tasks <= v->gpus->total || rc_gpus_may_be_shared(&result->env) ||
         say_part(v, v->tasks, "tasks") || (v->context->told.port && result->identity.field[RC_NNODES] > 1))
         return;
@@ -363,8 +351,8 @@ static void decide_worker(struct view *v)
     bool too_few = v->tasks > gpus->count && (gpus->total != RC_UNKNOWN || !gpus->bound);
 
     if (v->tasks == 1 && (gpus->count == 1 || wish != RC_GPUS_OWN))
-        return; /* its first one is its own */
-    /* another launcher may have given each task several of its own */
+        return; /* its first one is the task's */
+    /* other launchers may give each task several */
     if (may_be_alone(v) && gpus->total != RC_UNKNOWN && gpus->count < gpus->total)
         decide_bound(v);
     else if (may_be_alone(v) && (gpus->count == 1 || wish == RC_GPUS_OWN || too_few || has_slices(v)))
@@ -372,7 +360,7 @@ static void decide_worker(struct view *v)
     say_shared(v);
 }
 
-/* AMD's runtimes apply ROCR's list first, and the others' to what that left. */
+/* AMD's runtimes apply ROCR's list first, then the others to the rest. */
 static void drop_inner(struct view *v)
 {
     const unsigned rocr = 1u << RC_GPU_LIST_ROCR;
@@ -440,7 +428,7 @@ void rc_gpus_plan(const struct rc_context *context, struct rc_result *result)
             rc_plan_set(result, name, rc_copy(&result->arena, context->step_gpus->list[i]), from,
                         "Slurm took it away, though srun was told not to bind");
     }
-    /* Slurm's indices are in this order; CUDA's own puts the fastest first */
+    /* Slurm's order; CUDA's default puts the fastest first */
     if (gpus->list && gpus->alike & ~gpus->drop & 1u << RC_GPU_LIST_CUDA && rc_is_digit(gpus->list[0]) &&
         !rc_env_get(&result->env, "CUDA_DEVICE_ORDER").p)
         rc_plan_set(result, RC_STR("CUDA_DEVICE_ORDER"), "PCI_BUS_ID", from,

@@ -6,15 +6,13 @@
 #include "resolve/options.h"
 #include "resolve/resolve.h"
 
-/* Worker, launcher, torchrun's child, or none: which variables are right. */
-
 static void set_mode(struct rc_result *result, enum rc_mode mode, const char *reason)
 {
     result->mode = mode;
     result->mode_reason = reason;
 }
 
-/* The most tasks that any node has, as far as this one can know. */
+/* Return the largest known number of tasks on a node. */
 static uint32_t most_tasks(const struct rc_result *result)
 {
     if (result->facts.max_local_size != RC_UNKNOWN)
@@ -37,8 +35,7 @@ static bool launcher_mode(struct rc_result *result, const char *reason, const ch
                   asked, tasks, each[0] ? " (" : "", each, each[0] ? ")" : "");
 }
 
-/* A script that starts a step on each node, and numbers these steps itself: its variables are of all of them together,
- * and those of one step would be wrong. */
+/* A script numbers a step on each node: its variables cover all steps. */
 static bool is_numbered_by_hand(const struct rc_result *result)
 {
     const struct rc_env *env = &result->env;
@@ -52,13 +49,13 @@ static bool is_numbered_by_hand(const struct rc_result *result)
            rc_env_get(env, "MASTER_ADDR").n && rc_env_get(env, "MASTER_PORT").n;
 }
 
-/* Servers that know of no others, such as one a GPU. */
+/* Servers that know no others, such as one a GPU. */
 static bool serve_apart(const struct rc_result *result)
 {
     return result->command.told && !result->command.given.nnodes.p && most_tasks(result) > 1;
 }
 
-/* Nothing but the script shows whether it starts workers or is one. */
+/* Only the script shows if it starts workers or is one. */
 static const char *reason_for_launcher(struct rc_result *result)
 {
     const struct rc_number *gpus = &result->facts.gpus;
@@ -89,8 +86,7 @@ static void by_counts(struct rc_result *result)
         set_mode(result, RC_MODE_WORKER, rc_format(&result->arena, "up to %u tasks on a node", tasks));
 }
 
-/* What torchrun starts has ranks of torchrun's. Others may be one process, or start a worker a GPU, as Lightning does:
- * then LOCAL_RANK would tell them that the workers exist already. */
+/* torchrun numbers its workers. Lightning starts a worker a GPU unless LOCAL_RANK is set. */
 static bool decide_alone(const struct rc_context *context, struct rc_result *result)
 {
     const uint32_t gpus = result->facts.gpus.value;
@@ -148,7 +144,7 @@ bool rc_mode_decide(const struct rc_context *context, struct rc_result *result)
     } else if (context->decided_mode != RC_MODE_AUTO) {
         set_mode(result, context->decided_mode, "decided for the node");
     } else if (rc_env_get(&result->env, "SUBMITIT_EXECUTOR").p) {
-        /* submitit's TorchDistributedEnvironment raises an error where one of the names is set */
+        /* submitit's TorchDistributedEnvironment fails if a name is set */
         set_mode(result, RC_MODE_NONE, "submitit sets the variables itself");
     } else if (command->kind == RC_COMMAND_LAUNCHER && !serve_apart(result)) {
         return launcher_mode(result, rc_format(&result->arena, "the command is %pS", &command->name),
@@ -162,8 +158,6 @@ bool rc_mode_decide(const struct rc_context *context, struct rc_result *result)
     }
     return true;
 }
-
-/* From what the launchers say to one identity that holds together. */
 
 static const char field_names[RC_FIELD_COUNT][20] = {
     [RC_RANK] = "rank",
@@ -202,8 +196,7 @@ struct rc_reader rc_reader_of(const struct rc_context *context, struct rc_result
     };
 }
 
-/* By way of a copy: gcc 12.2 for aarch64 loses, at -O1, a loop that goes from one array of *result to another
- * (-fno-ivopts keeps it). */
+/* Copied: gcc 12.2 for aarch64 at -O1 drops a loop between two arrays of *result (-fno-ivopts keeps it). */
 void rc_identity_take(struct rc_result *result)
 {
     struct rc_identity identity;
@@ -262,7 +255,7 @@ static void warn_unordered(const struct rc_context *context, struct rc_result *r
            rc_options_origin(&context->options, RC_KEY_order));
 }
 
-/* Damaged, or another launch's, it would give a rank that the launch does not have. */
+/* A damaged order could give a rank outside this launch. */
 static bool check_order(const struct rc_ordered *ordered, const uint32_t *field, struct rc_result *result)
 {
     if (ordered->place < field[RC_NNODES] && ordered->before <= field[RC_WORLD_SIZE] - field[RC_LOCAL_WORLD_SIZE])
@@ -294,7 +287,7 @@ bool rc_identity_follow_network(const struct rc_context *context, struct rc_resu
     return true;
 }
 
-/* order=node changes the rank and nothing else, order=topology the node's as well. */
+/* order=node changes only the rank, order=topology also the node's. */
 const char *rc_identity_source(const struct rc_result *result, enum rc_field field)
 {
     const struct rc_number *said = &result->facts.field[field];
@@ -315,7 +308,7 @@ static void reject(struct rc_plan *plan, const char *name, struct rc_str value, 
         plan->rejected[plan->rejected_count++] = (struct rc_rejected){ name, value, reason };
 }
 
-/* Two families may read one name: PMI_RANK is Hydra's and Cray's. */
+/* Families share names: PMI_RANK is Hydra's and Cray's. */
 static bool is_own(const struct rc_launcher *launcher, const char *name)
 {
     for (const struct rc_variable *v = launcher->variables; v->length; v++)
@@ -333,8 +326,8 @@ static void reject_variable(struct rc_result *result, const struct rc_launcher *
     bool rank = field == RC_RANK || field == RC_LOCAL_RANK || field == RC_NODE_RANK;
     uint32_t number;
 
-    /* the ranks of the launcher itself are where the identity comes from; order=node and an arbitrary distribution
-     * renumber them. LOCAL_RANK may be a GPU's number, with which the plan replaces it. */
+    /* its ranks are the identity's source; order=node and an arbitrary distribution renumber them. LOCAL_RANK may be a
+     * GPU's */
     if ((launcher == result->launcher ? rank : is_own(result->launcher, variable->text)) ||
         (result->gpus.why && rc_str_is(rc_variable_name(variable), "LOCAL_RANK")))
         return;
@@ -344,13 +337,12 @@ static void reject_variable(struct rc_result *result, const struct rc_launcher *
                          rc_identity_source(result, field)));
 }
 
-/* What the plan replaces or removes was not believed either: an older
- * NODE_RANK, MASTER_ADDR or PET_NNODES is in no launcher's table. */
+/* No launcher's table has an old MASTER_ADDR or PET_NNODES. */
 static void reject_replaced(struct rc_result *result, const struct rc_plan_entry *entry)
 {
     struct rc_str value = rc_env_find(&result->env, entry->name);
 
-    /* a stamp and a hidden job name are rollcall's own, and were true */
+    /* rollcall's stamp and replaced job name were correct */
     if (entry->changes && value.n && !rc_str_starts(entry->name, "ROLLCALL_") &&
         !rc_str_is(entry->name, "SLURM_JOB_NAME"))
         reject(&result->plan, entry->name.p, value,

@@ -5,29 +5,24 @@
 #include "resolve/options.h"
 #include "resolve/resolve.h"
 
-/* MASTER_PORT: told by rank 0, asked for, reserved, or computed by all alike. */
-
-/* The port that all tasks of a launch compute alike. It may not depend on a node's settings: two nodes with different
- * net.ipv4.ip_local_port_range would compute two ports and wait for each other.
+/* The MASTER_PORT that all tasks compute. It must not depend on a node's settings: with different
+ * net.ipv4.ip_local_port_range two nodes would compute two ports and hang.
  *
- * So the window is below where these ranges begin in practice, because an outgoing connection of RANK 0's node could
- * take such a port: 32768 (Linux), 15000 and 10000 (common tunings), 9000 (Oracle). It is also below what Slurm
- * reserves (12000 or 20000 and up), Kubernetes' NodePorts (30000), torchrun's 29400 and 29500, and what JAX (61440 and
- * up) and enroot (61000 and up) compute from the job's number. Its ports are 1 modulo 4, because most services have a
- * round one there: 5000, 5432, 8000, 8080, 8888. If the window is inside of a node's range, or a service has the port,
- * RANK 0 cannot hold it: RC405. */
+ * The window is below the usual starts of these ranges, whose ports outgoing connections could take: 32768 (Linux),
+ * 15000 and 10000 (common tunings), 9000 (Oracle); and below Slurm's reserved ports (12000 or 20000 and up),
+ * Kubernetes' NodePorts (30000), torchrun's 29400 and 29500, JAX (61440 and up) and enroot (61000 and up). Ports are 1
+ * modulo 4: services have round ones: 5000, 5432, 8000, 8080, 8888. A port in use is RC405. */
 enum { WINDOW_FIRST = 2401, WINDOW_LAST = 8956, PORTS_EACH = 4, FIRST_PORT = 1024, LAST_PORT = 65535 };
 
-/* Of a range each launch takes its own ports, as far as it goes. */
 static uint16_t port_in(const uint64_t seed[2], uint32_t first, uint32_t last, uint32_t each)
 {
     uint64_t slots = (last - first + 1) / each;
 
-    /* neighbouring jobs share nodes: 61 steps each before they can meet */
+    /* neighbouring jobs share nodes: 61 steps each before they collide */
     return (uint16_t)(first + each * ((seed[0] % slots * 61 + seed[1]) % slots));
 }
 
-/* "12000-12003" or "12000,12005": the first port that Slurm reserved. */
+/* "12000-12003" or "12000,12005": return the first reserved port. */
 static uint16_t reserved_port(struct rc_str ports)
 {
     struct rc_str rest;
@@ -54,13 +49,13 @@ static bool user_port(struct rc_result *result, uint16_t *port)
                   &user, (uint32_t)FIRST_PORT, (uint32_t)LAST_PORT);
 }
 
-/* The user's own port goes before the administrator's wish, not before the user's. */
+/* The user's port overrides the site's port=, not the user's. */
 static bool user_port_stays(struct rc_result *result, const struct rc_options *options, uint16_t users)
 {
     struct rc_master *master = &result->master;
 
     if (users == master->port)
-        return false; /* an equal one is our own, of an earlier rollcall in this task */
+        return false; /* from an earlier rollcall in this task */
     if (!options->port_first || rc_options_is_by_site(options, RC_KEY_port))
         return true;
     return rc_say(&result->messages, RC415,
@@ -68,7 +63,7 @@ static bool user_port_stays(struct rc_result *result, const struct rc_options *o
                   (uint32_t)users, (uint32_t)master->port);
 }
 
-/* Fills in the port of result->master, whose address is known, with a message where the user's own one cannot work. */
+/* Set the port. Warn if the user's cannot work. */
 static void masterport_find(const struct rc_context *context, struct rc_result *result)
 {
     const struct rc_options *options = &context->options;
@@ -86,12 +81,12 @@ static void masterport_find(const struct rc_context *context, struct rc_result *
                                                                           : "port=, as it was asked for";
         master->port_open = options->port_first < options->port_last;
     } else if (!master->port) {
-        /* in steps of four because Megatron uses the next two as well */
+        /* Megatron uses the next two ports as well */
         master->port = port_in(result->facts.port_seed, WINDOW_FIRST, WINDOW_LAST, PORTS_EACH);
         master->port_source = "computed from the launch, the same in all its tasks";
         master->port_open = true;
     }
-    /* nobody else has to know it */
+    /* no other node needs it */
     if (result->launcher->alone && !options->port_first && rc_seen(context->here, RC_LEARN_PORT, RC_ABSENT) &&
         context->here->port) {
         master->port = context->here->port;
@@ -110,10 +105,7 @@ static void masterport_find(const struct rc_context *context, struct rc_result *
     master->port_told = context->told.port && context->told.port == master->port;
 }
 
-/* MASTER_ADDR, and with its port (above) the whole result->master. */
-
-/* The launcher's own word for the host of RANK 0; NULL where it has none. A
- * list in which that host comes twice is no list of nodes. */
+/* Return the launcher's host of RANK 0, or NULL. A list that repeats it is not a list of nodes. */
 static const char *launcher_host(struct rc_result *result)
 {
     const struct rc_facts *facts = &result->facts;
@@ -129,7 +121,7 @@ static const char *launcher_host(struct rc_result *result)
     return text.p ? rc_copy(&result->arena, text) : NULL;
 }
 
-/* Whether the user's MASTER_ADDR can work; says so where it cannot. */
+/* Return true if the user's MASTER_ADDR can work; else warn. */
 static bool user_addr_works(struct rc_result *result, struct rc_str user, const char *instead)
 {
     const struct rc_facts *facts = &result->facts;
@@ -143,7 +135,7 @@ static bool user_addr_works(struct rc_result *result, struct rc_str user, const 
                       "an address by which all nodes reach rank 0's",
                       &user, nnodes, instead);
     index = facts->hosts.p ? rc_hostlist_find(facts->hosts, user) : RC_UNKNOWN;
-    /* a batch script exports the first node of the job, and then srun -w takes others */
+    /* a batch script exports the job's first node, then srun -w takes others */
     outside = index == RC_UNKNOWN && facts->job_hosts.p && rc_hostlist_find(facts->job_hosts, user) != RC_UNKNOWN;
     if (facts->master_certain && (outside || (index != RC_UNKNOWN && index != facts->master_node)))
         return rc_say(&result->messages, RC402, "MASTER_ADDR was %pQ, but rank 0 is on %s; it is %s now; unset it",
@@ -151,7 +143,7 @@ static bool user_addr_works(struct rc_result *result, struct rc_str user, const 
     return true;
 }
 
-/* Whether addr= can be applied to this name or address of RANK 0's node: a suffix goes with names alone. */
+/* Return true if addr= applies to this host: suffixes need a name. */
 static bool takes_suffix(const struct rc_options *options, struct rc_str host)
 {
     struct rc_netaddr address;
@@ -159,8 +151,7 @@ static bool takes_suffix(const struct rc_options *options, struct rc_str host)
     return options->addr_kind != RC_ADDRESS_SUFFIX || !rc_netaddr_read(host, &address);
 }
 
-/* Makes of the name of RANK 0's node what addr= says. False, with a message, for a suffix that the launcher's word for
- * it cannot have. */
+/* Apply addr= to the name of RANK 0's node. Return false, with a message, if a suffix cannot apply. */
 static bool apply_wish(struct rc_result *result, const struct rc_options *options)
 {
     struct rc_master *master = &result->master;
@@ -182,8 +173,7 @@ static bool apply_wish(struct rc_result *result, const struct rc_options *option
     return true;
 }
 
-/* The user's own address goes before the administrator's wish, not before the
- * user's: many scripts set MASTER_ADDR whatever the command line says. */
+/* The user's address overrides the site's addr=, not the user's: many scripts set MASTER_ADDR unconditionally. */
 static bool user_addr_stays(struct rc_result *result, const struct rc_options *options, struct rc_str user,
                             const char *instead)
 {
@@ -198,8 +188,7 @@ static bool user_addr_stays(struct rc_result *result, const struct rc_options *o
                   master->wish, instead);
 }
 
-/* The name of RANK 0's node: the launcher's word, or the user's where addr= can
- * do nothing with that (an address takes no suffix, RC411). */
+/* Return the launcher's name of RANK 0's node, or the user's if addr= needs a name (RC411). */
 static const char *find_host(struct rc_result *result, const struct rc_options *wish, struct rc_str user)
 {
     const char *host = launcher_host(result);
@@ -212,9 +201,8 @@ static const char *find_host(struct rc_result *result, const struct rc_options *
     return rc_copy(&result->arena, user);
 }
 
-/* A stale one is not seen in any list: its name may be an alias, its address another
- * network's. So it is looked up, and rank 0 looks whether it has it, unless the user
- * says that it need not (addr=given). A platform's is its own word, and may be a service's. */
+/* A stale address may be an alias or another network's, so resolve and verify it, except with addr=given. A platform's
+ * may be a service's. */
 static void keep_addr(struct rc_result *result, const struct rc_options *options, struct rc_str user)
 {
     bool is_meant = options->addr && options->addr_kind == RC_ADDRESS_GIVEN;
@@ -229,7 +217,7 @@ static void keep_addr(struct rc_result *result, const struct rc_options *options
     };
 }
 
-/* What another launch told its tasks is no answer: some tasks of this one may know better, and all must agree. */
+/* Another launch's address is unusable: tasks that know better would disagree. */
 static bool refuse_without_host(struct rc_result *result)
 {
     const struct rc_launcher *launcher = result->launcher;
@@ -248,7 +236,6 @@ static bool find_addr(const struct rc_context *context, struct rc_result *result
 {
     struct rc_master *master = &result->master;
     const struct rc_options *options = &context->options;
-    /* on one node no other has to reach it */
     bool has_wish = options->addr && options->addr_kind != RC_ADDRESS_GIVEN && result->identity.field[RC_NNODES] != 1;
     const struct rc_options *wish = has_wish ? options : NULL;
     struct rc_str user = rc_env_get(&result->env, "MASTER_ADDR");
@@ -272,7 +259,7 @@ static bool find_addr(const struct rc_context *context, struct rc_result *result
         master->addr_source = "all tasks are on one node";
         master->todo = 0;
     }
-    /* the bare name of the node is what most scripts set, and as good as nothing */
+    /* most scripts set the bare node name, so treat it as unset */
     if (user.p && !rc_str_eq(user, rc_str(master->addr)) && !rc_str_eq(user, rc_str(host)) &&
         user_addr_stays(result, options, user, master->addr ? master->addr : "not set"))
         keep_addr(result, options, user);

@@ -1,37 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nesting.c - whose task is this? Several launchers' variables may stand in one environment.
- *
- * In this order:
- * 1. a family that proves that none can be further inside (Slurm wrote this very process's id into SLURM_TASK_PID, and
- *    this node's name beside it);
- * 2. the stamp: of two launchers the one that an outer rollcall did not know of when it wrote its stamp was started
- *    later (of several such ones rule 3 decides);
- * 3. the nearest process that this one descends from and that starts tasks (orted, hydra_pmi_proxy, slurmstepd, ...),
- *    where the caller has looked;
- * 4. values that a launch wrote over those of another one (facts.around);
- * 5. the order of the registry, and RC126 reports that it decided.
- * Where it is none of Slurm's but is in a job of Slurm's, and the stamp does not know that job, it has to descend from
- * a process of its launcher before a batch script's slurmstepd: a script that a task gave to sbatch has all that the
- * task had, and is no task (RC_CLAIM_OUTSIDE). Values that contradict a newer launcher's on their face are stale before
- * all that (RC_CLAIM_STALE), and a launcher that starts no processes, like a cloud's names or a user's own, is never
- * inside one that does. Beside another family's stamp it is not even asked.
- */
+/* nesting.c - chooses between launchers if several have variables in one environment. In this order:
+ * 1. a family that proves to be innermost (SLURM_TASK_PID is this process, and SLURMD_NODENAME this node);
+ * 2. the stamp: a launcher that an outer rollcall did not know was started later (of several, see 3);
+ * 3. the nearest ancestor that starts tasks (orted, hydra_pmi_proxy, slurmstepd, ...), if the caller has looked;
+ * 4. values that a launch wrote over another's (facts.around);
+ * 5. the order of the registry, with RC126.
+ * In a Slurm job that the stamp does not know, a task must descend from its launcher before a batch script's
+ * slurmstepd: a script that a task gave to sbatch has its variables (RC_CLAIM_OUTSIDE). Values that contradict a newer
+ * launcher's are stale. A launcher without processes (a cloud's or user's names) is never inside one with, and is
+ * skipped beside another family's stamp. */
 #include "resolve/steps.h"
 
-/* A family that has something to say, and what. */
 struct candidate {
     unsigned index;
     enum rc_claim claim;
-    const char *scope;  /* a task's launch; NULL where the values contradict each other */
-    const char *around; /* a launch that this one proves to be inside of, else NULL */
+    const char *scope;  /* launch; NULL if the values contradict each other */
+    const char *around; /* a launch around this one, or NULL */
     uint32_t rank;
-    const char *why; /* how it shows that a claim is stale */
+    const char *why; /* of a stale claim */
 };
 
 struct candidates {
     struct candidate list[RC_LAUNCHER_COUNT];
     unsigned count;
-    bool guessed; /* several may be innermost, and nothing tells which is */
+    bool guessed;
 };
 
 static bool is_task(const struct candidate *candidate)
@@ -40,14 +32,13 @@ static bool is_task(const struct candidate *candidate)
            candidate->claim == RC_CLAIM_BROKEN;
 }
 
-/* A launcher that starts processes may be inside another one. A cloud's names
- * and those that a user exported stand around everything else. */
+/* Only a launcher that starts processes may be inside another. */
 static bool may_be_inside(const struct candidate *candidate)
 {
     return is_task(candidate) && rc_launcher_at(candidate->index)->processes[0];
 }
 
-/* Returns what a family claims, with its facts. What it has to say is left unsaid. */
+/* Return a family's claim and facts, without its messages. */
 static enum rc_claim ask_family(struct rc_reader *reader, unsigned index, struct rc_facts *facts)
 {
     unsigned messages = reader->messages->count;
@@ -62,14 +53,13 @@ static enum rc_claim ask_family(struct rc_reader *reader, unsigned index, struct
     return claim;
 }
 
-/* Asks the families with a marker. Those that have something to say become candidates. */
 static void ask_families(struct rc_reader *reader, uint32_t marks, struct rc_facts *facts,
                          struct candidates *candidates)
 {
     struct rc_here quiet = { .look = NULL };
     struct rc_reader asked = *reader;
 
-    /* what is certain by itself is no reason to look at the node for the others */
+    /* if one proves itself, do not read the node for the others */
     for (uint32_t left = reader->alone ? 0 : marks; left; left &= left - 1) {
         unsigned index = (unsigned)__builtin_ctz(left);
 
@@ -95,8 +85,7 @@ static void ask_families(struct rc_reader *reader, uint32_t marks, struct rc_fac
     }
 }
 
-/* The stamp has the scopes of the launchers that were known to be further outside when it was made. So a launcher that
- * it does not know was started later, inside. Of several such ones (*newer_count) it does not tell which. */
+/* A launcher unknown to the stamp was started later, inside. The stamp does not order several (*newer_count). */
 static const struct candidate *by_stamp(struct rc_reader *reader, const struct candidates *candidates,
                                         unsigned *newer_count)
 {
@@ -121,7 +110,6 @@ static const struct candidate *by_stamp(struct rc_reader *reader, const struct c
     return newer ? newer : owner;
 }
 
-/* The nearest process that starts tasks tells whose task this is. */
 static const struct candidate *by_ancestors(struct rc_reader *reader, const struct candidates *candidates)
 {
     const struct rc_here *here = reader->here;
@@ -148,7 +136,7 @@ static bool is_around_another(const struct candidates *candidates, const struct 
     return false;
 }
 
-/* The only task that no other one proves to be inside of; NULL if there are several. */
+/* Return the only task that no other proves to be inside of, or NULL. */
 static const struct candidate *by_proof(const struct candidates *candidates)
 {
     const struct candidate *inner = NULL;
@@ -165,9 +153,8 @@ static const struct candidate *by_proof(const struct candidates *candidates)
     return inner;
 }
 
-/* Returns Slurm's candidate where this is a batch script that a task gave to sbatch, else
- * NULL. Such a script has all variables of the task and its stamp, but is nobody's task:
- * no process of the task's launcher runs between it and its slurmstepd. */
+/* Return Slurm's candidate if this is a batch script of a task's sbatch: none of the task's launcher's processes is
+ * before its slurmstepd. Else NULL. */
 static const struct candidate *batch_script(struct rc_reader *reader, const struct candidates *candidates,
                                             const struct candidate *task)
 {
@@ -178,7 +165,7 @@ static const struct candidate *batch_script(struct rc_reader *reader, const stru
             slurm = &candidates->list[i];
     if (!slurm || !may_be_inside(task) || rc_launcher_at(task->index)->has_library)
         return NULL;
-    /* the stamp of this very task was made in this job of Slurm's */
+    /* the task was stamped in this Slurm job */
     if ((rc_stamp_is_of(&reader->stamp, task->scope, task->rank) &&
          rc_stamp_has_outer_job(&reader->stamp, slurm->scope)) ||
         !rc_seen(reader->here, RC_LEARN_ANCESTORS, RC_ABSENT))
@@ -194,7 +181,6 @@ static const struct candidate *batch_script(struct rc_reader *reader, const stru
     return NULL;
 }
 
-/* How good a candidate is before anything is known of nesting. */
 static unsigned weight_of(const struct candidate *candidate)
 {
     if (candidate->claim == RC_CLAIM_STALE)
@@ -202,8 +188,7 @@ static unsigned weight_of(const struct candidate *candidate)
     return 1u + is_task(candidate) + may_be_inside(candidate);
 }
 
-/* Chooses a task before everything else. Of several tasks it takes the one that is proven
- * to be innermost, else the first of the registry. */
+/* Prefer tasks: the innermost if proven, else the registry's first. */
 static const struct candidate *choose_candidate(struct rc_reader *reader, struct candidates *candidates)
 {
     const struct candidate *best = NULL;
@@ -217,7 +202,7 @@ static const struct candidate *choose_candidate(struct rc_reader *reader, struct
 
         if (c->claim == RC_CLAIM_INNERMOST)
             return c;
-        /* slurmstepd starts this task: all other launchers are further outside, whatever they claim */
+        /* slurmstepd starts this task: other launchers are further outside */
         if (reader->slurm_certain && !rc_launcher_at(c->index)->proves)
             continue;
         if (weight_of(c) > (best ? weight_of(best) : 0))
@@ -250,7 +235,7 @@ static void note_others(struct rc_reader *reader, const struct candidates *candi
         const struct candidate *c = &candidates->list[i];
         const char *title = rc_launcher_at(c->index)->title;
 
-        /* a container that has process numbers of its own hides what would tell */
+        /* PID namespaces hide the proof */
         if (guessed && c != chosen && may_be_inside(c)) {
             rc_say(reader->messages, RC126,
                    "this is a task of %s and of %s, and no visible process shows which one is inside the other; "
@@ -266,8 +251,7 @@ static void note_others(struct rc_reader *reader, const struct candidates *candi
     }
 }
 
-/* Leaves out families that start no processes, where the stamp is another family's. What stands in their names then is
- * rollcall's own work (RANK and its like), or further outside. */
+/* With another family's stamp their names are rollcall's (RANK, ...) or further outside. */
 static uint32_t without_own_exports(const struct rc_stamp *stamp, uint32_t marks)
 {
     if (!stamp->text.n)
@@ -281,8 +265,7 @@ static uint32_t without_own_exports(const struct rc_stamp *stamp, uint32_t marks
     return marks;
 }
 
-/* MASTER_ADDR and MASTER_PORT may be those of a launch further outside, which told them to its own tasks. Platforms are
- * not among the candidates of a task that Slurm is certain of. */
+/* MASTER_ADDR may be an outer launch's. Platforms are no candidates in a task that Slurm is certain of. */
 static const struct rc_launcher *find_outer_master(struct rc_reader *reader, uint32_t marks, unsigned chosen)
 {
     struct rc_reader asked = *reader;
@@ -307,8 +290,7 @@ static unsigned find_alone(void)
     return index;
 }
 
-/* --ddp=alone, now or by an earlier rollcall in this process tree. A task that was started since, of a launch that the
- * stamp does not know, is a new one. */
+/* --ddp=alone, now or by an earlier rollcall here. A task of a launch unknown to the stamp is new. */
 static bool is_alone(struct rc_reader *reader, const struct candidates *candidates, unsigned index)
 {
     bool is_again = rc_launcher_has_scope(rc_launcher_at(index), reader->stamp.scope);
@@ -343,7 +325,7 @@ enum rc_claim rc_nesting_recognise(const struct rc_context *context, struct rc_r
         return RC_CLAIM_ABSENT;
     }
     claim = chosen->claim;
-    /* reading the variables stopped at an innermost launcher: result->facts has its facts */
+    /* else result->facts has its facts */
     if (claim != RC_CLAIM_INNERMOST) {
         rc_facts_init(&result->facts);
         claim = rc_launcher_recognise(chosen->index, reader, &result->facts);

@@ -4,24 +4,21 @@
 #include "resolve/resolve.h"
 #include "resolve/steps.h"
 
-/* The node's network cards as NCCL, UCX, gloo and tensorpipe want to be told of them.
+/* The node's network cards, for NCCL, UCX, gloo and tensorpipe:
  *
- *   NCCL_IB_HCA         =mlx5_0,mlx5_1   all of the job's cards: NCCL takes the one next to each GPU
- *                                        by itself, and ranks of a node that see different ones disagree
- *   UCX_NET_DEVICES     mlx5_0:1         the task's own, with its port; for a launcher's workers, all
- *   NCCL_SOCKET_IFNAME  =ib0,ib1         the interfaces of these cards, for NCCL's bootstrap and sockets
- *   GLOO_SOCKET_IFNAME, TP_SOCKET_IFNAME   the first of them, the same in all tasks of the node
+ *   NCCL_IB_HCA         =mlx5_0,mlx5_1   all of the job's: NCCL chooses, and ranks of a node must see the same
+ *   UCX_NET_DEVICES     mlx5_0:1         the task's, with its port; all for a launcher's workers
+ *   NCCL_SOCKET_IFNAME  =ib0,ib1         their interfaces, for bootstrap and sockets
+ *   GLOO_SOCKET_IFNAME, TP_SOCKET_IFNAME   the first of them
  *
- * With nic=auto they are those of the cards. With addr= of an interface or a network the last three are the interface
- * towards the address that was found. What the user has set stays. */
+ * From nic=auto; the last three from addr= if it names an interface or network. The user's values stay. */
 
 enum nic_variable { NCCL_CARDS, UCX_CARDS, NCCL_SOCKETS, GLOO_SOCKET, TENSORPIPE_SOCKET };
 
-/* "=" makes names exact for NCCL: mlx5_1 alone means mlx5_10 as well, and ib0 means ib0.8001 and ib01 (user guide,
- * "Environment Variables"; nccl src/transport/net_ib.cc, ncclIbInit, and src/misc/socket.cc, ncclFindInterfaces).
- * UCX has "mlx5_0:1" for a port and "eth0" for sockets (openucx.readthedocs.io, FAQ, "Which network
- * devices does UCX use?"). gloo wants a name or a list of names, each of them one more device (torch c10d init.cpp);
- * tensorpipe a name (torch rpc tensorpipe_agent.cpp). */
+/* "=" makes names exact for NCCL: mlx5_1 would match mlx5_10 (user guide, "Environment Variables"; nccl
+ * src/transport/net_ib.cc, ncclIbInit, and src/misc/socket.cc, ncclFindInterfaces). UCX has "mlx5_0:1" for a port and
+ * "eth0" for sockets (openucx.readthedocs.io, FAQ, "Which network devices does UCX use?"). gloo takes a list, one
+ * device a name (torch c10d init.cpp), tensorpipe one name (torch rpc tensorpipe_agent.cpp). */
 static const struct {
     struct rc_str name;
     const char *reason;
@@ -38,8 +35,8 @@ struct rc_str rc_nicnames_variable(unsigned i)
     return variables[i].name;
 }
 
-/* Cards that NCCL and UCX drive through verbs. The others have libraries of their own, which find them by themselves:
- * Slingshot (cxi), EFA (efa_0, or rdmap0s6 as rdma-core renames it) and Omni-Path (hfi1_0, opap1s0). */
+/* NCCL and UCX drive these through verbs, others by libraries that find them: Slingshot (cxi), EFA (efa_0, or rdmap0s6
+ * by rdma-core) and Omni-Path (hfi1_0, opap1s0). */
 static bool has_verbs(struct rc_str card)
 {
     return card.n > 0 && !rc_str_starts(card, "cxi") && !rc_str_starts(card, "efa_") && !rc_str_starts(card, "rdmap") &&
@@ -100,7 +97,7 @@ static void plan_variable(struct rc_result *result, unsigned i, const char *valu
     struct rc_str now = rc_env_find(&result->env, name);
     bool ours = rc_plan_owns(&result->env, name);
 
-    /* show and explain know of no cards in the very task that the variable was set for */
+    /* show and explain have no pins */
     if (!value && ours && !result->stamp_is_outer) {
         value = rc_copy(&result->arena, now);
         source = RC_OWN;

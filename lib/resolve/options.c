@@ -5,7 +5,7 @@
 
 enum { NPROC_MAX = 4096, PORT_MIN = 1024 };
 
-/* "auto|worker" and "order=|nproc=|watch": the first bar is left out by who reads them. */
+/* "auto|worker" and "order=|nproc=|watch"; readers skip the first bar. */
 #define NAME_CHOICE "="
 #define NAME_VALUE  "="
 #define NAME_SWITCH ""
@@ -36,7 +36,7 @@ struct rc_str rc_options_word(const char *words, unsigned value)
     return rc_str_word(words, value ? value : 1);
 }
 
-/* "a|b|c" as "a, b or c": `last` is " or ". */
+/* "a|b|c" becomes "a, b or c": `last` is " or ". */
 static const char *option_join(struct rc_arena *arena, const char *words, const char *last)
 {
     struct rc_str rest;
@@ -63,7 +63,7 @@ struct key {
     bool is_switch;
     size_t at; /* in struct rc_options */
     size_t size;
-    /* Writes the value there. False, with RC202, for one that it does not take. */
+    /* Write the value there. Return false, with RC202, if it is invalid. */
     bool (*read)(struct reading *r, const struct key *key, struct rc_str value);
 };
 
@@ -185,7 +185,7 @@ static bool read_mode(struct reading *r, struct rc_str item)
     return true;
 }
 
-/* Read KEY=VALUE. *known is false, without a message, for anything else. */
+/* Read KEY=VALUE. For anything else clear *known, without a message. */
 static bool read_key(struct reading *r, struct rc_str item, bool *known)
 {
     struct rc_str value;
@@ -239,7 +239,7 @@ bool rc_options_parse(struct rc_str text, const char *where, struct rc_options *
     return true;
 }
 
-/* Reads KEY=VALUE[,KEY=VALUE]... A wrong one takes no other with it. */
+/* Read KEY=VALUE[,KEY=VALUE]... and skip wrong ones. */
 static void read_keys(struct reading *r, struct rc_str rest)
 {
     while (rest.p) {
@@ -281,7 +281,7 @@ struct rc_site rc_site_read(struct rc_str words, const char *where, struct rc_me
     return site;
 }
 
-/* Sets the keys that `over` leaves open. Returns a bit for each of them that `under` has. */
+/* Set the keys that `over` leaves unset. Return their bits. */
 static uint32_t fill_in(struct rc_options *over, const struct rc_options *under)
 {
     uint32_t filled = 0;
@@ -318,7 +318,7 @@ struct rc_options rc_options_combine(const struct rc_options *command_line, cons
         all = *command_line;
     if (environment && environment->given) {
         fill_in(&all, environment);
-        /* off wins, because a user must be able to switch rollcall off in one place */
+        /* off wins: users must be able to switch rollcall off in one place */
         if (!all.mode_given || environment->mode == RC_MODE_OFF) {
             all.mode = environment->mode;
             all.mode_given = environment->mode_given;
@@ -330,9 +330,7 @@ struct rc_options rc_options_combine(const struct rc_options *command_line, cons
     return all;
 }
 
-/* addr= */
-
-/* The kernel's rule for an interface's name (dev_valid_name): shorter than IFNAMSIZ, without '/', ':' and blanks. */
+/* The kernel's rule (dev_valid_name): shorter than IFNAMSIZ, without '/', ':' and blanks. */
 enum { INTERFACE_MAX = 15 };
 
 static const char *check_suffix(struct rc_str value)

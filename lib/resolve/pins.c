@@ -47,8 +47,7 @@ static bool read_node(struct rc_str line, struct rc_pins *pins)
            (!words.p || rc_pairs_read(words, ' ', &node_form, pins));
 }
 
-/* Takes a line's words and moves *rest after it. False, with *rest untouched, at the end
- * and before a line of another kind. */
+/* Take a line's words and advance *rest. Return false, with *rest unchanged, at the end or another kind of line. */
 static bool next_pin(struct rc_str *rest, struct rc_str *words)
 {
     struct rc_str after;
@@ -94,7 +93,7 @@ bool rc_pins_at(const struct rc_pins *pins, uint32_t local_rank, struct rc_pin *
     return false;
 }
 
-/* torchrun's own argument goes before the variables; Lightning has its number in the script. */
+/* torchrun's argument overrides the variables. Lightning's number is in the script. */
 uint32_t rc_pinning_workers(const struct rc_context *context, const struct rc_result *result)
 {
     uint32_t gpus = result->facts.gpus.value;
@@ -109,10 +108,9 @@ uint32_t rc_pinning_workers(const struct rc_context *context, const struct rc_re
     return gpus != RC_UNKNOWN ? gpus : 0;
 }
 
-static const char placement[] = "the placement of the node's tasks"; /* the source that explain names */
+static const char placement[] = "the placement of the node's tasks"; /* source in explain */
 
-/* Without OMP_NUM_THREADS a library starts a thread for each core of the machine, and
- * torchrun sets one for each worker. */
+/* Without OMP_NUM_THREADS libraries start a thread for each core of the machine; torchrun sets 1. */
 static void set_threads(struct rc_result *result, uint32_t cores)
 {
     if (!rc_env_get(&result->env, "OMP_NUM_THREADS").p && rc_plan_has_room(result, 0))
@@ -120,7 +118,7 @@ static void set_threads(struct rc_result *result, uint32_t cores)
                     "a thread for each core");
 }
 
-/* Returns the cores of all workers, "0-7,64-71 8-15,72-79", or NULL where that is too long. */
+/* Return the cores of all workers, "0-7,64-71 8-15,72-79", or NULL if too long. */
 static const char *list_cpus(const struct rc_pins *pins, struct rc_result *result)
 {
     enum { LIST_LENGTH_MAX = 4096 };
@@ -152,7 +150,7 @@ void rc_pins_excuse(const struct rc_options *options, const char *broken, bool a
                are_workers ? "workers" : "tasks", rc_options_origin(options, RC_KEY_bind));
 }
 
-/* Plans the workers' cores. False, with a message, where they stay on all cores of the task. */
+/* Plan the workers' cores. Return false, with a message, if they stay unbound. */
 static bool plan_workers(const struct rc_context *context, struct rc_result *result)
 {
     const struct rc_pins *pins = context->told.pins;

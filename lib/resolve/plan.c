@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plan.c - what is done to the environment: one entry a name, each with its reason. */
+/* plan.c - changes to the environment: one entry a name, each with its reason. */
 #include "base/pairs.h"
 #include "resolve/resolve.h"
 #include "resolve/steps.h"
@@ -13,7 +13,7 @@ struct rc_plan_entry *rc_plan_find(struct rc_plan *plan, struct rc_str name)
     return NULL;
 }
 
-/* Returns the place of an earlier entry for the same name, or a new place. */
+/* Replace the entry of the same name, or add one. */
 static void put_entry(struct rc_plan *plan, struct rc_plan_entry entry)
 {
     struct rc_plan_entry *place = rc_plan_find(plan, entry.name);
@@ -108,7 +108,7 @@ static void add_own(struct rc_arena *arena, const char *list, struct rc_str name
     rc_format(arena, *list ? " %pS=%u" : "%pS=%u", &name, digest(value));
 }
 
-/* Of a launch further outside stays what this plan leaves as it is. */
+/* Entries of an outer launch stay if this plan leaves them unchanged. */
 void rc_plan_own(struct rc_result *result)
 {
     enum { LIST_MAX = 6144 };

@@ -5,11 +5,11 @@
 #include "resolve/resolve.h"
 #include "resolve/steps.h"
 
-/* One more library of rollcall's in LD_PRELOAD of a task, or folder in PYTHONPATH. */
+/* Adds rollcall's libraries to LD_PRELOAD and its folder to PYTHONPATH. */
 
 #define NAME "LD_PRELOAD"
 
-/* The loader accepts colons and blanks between the names. */
+/* The loader accepts colons and blanks. */
 static bool is_border(struct rc_str list, size_t i)
 {
     return i >= list.n || list.p[i] == ':' || list.p[i] == ' ';
@@ -24,8 +24,7 @@ static bool holds_name(struct rc_str list, struct rc_str name)
     return false;
 }
 
-/* Returns the list with the name at its end, but only once, in the result's arena; an empty list counts as none.
- * NULL where that would be longer than `most`, or has no room. */
+/* Append a name to the list, once. Return NULL if it is longer than `most`, or does not fit. */
 static const char *add_name(struct rc_result *result, struct rc_str list, struct rc_str name, size_t most)
 {
     if (list.n + 1 + name.n > most || !rc_plan_has_room(result, list.n + 1 + name.n))
@@ -43,7 +42,7 @@ const char *rc_preloading_add(const struct rc_context *context, struct rc_result
     struct rc_str users = rc_env_get(&result->env, NAME);
     const char *list;
 
-    /* where the task is in its container already, that has been seen */
+    /* inside the container the file was searched for */
     if (context->contained && !file.n)
         return rc_format(&result->arena, "the container does not see %s", name);
     if (!context->contained && result->command.container.p)
@@ -52,7 +51,7 @@ const char *rc_preloading_add(const struct rc_context *context, struct rc_result
         return rc_format(&result->arena,
                          "%s is not where it was installed to, or its folder has a colon, blank or dollar in its name",
                          name);
-    /* ours is the last: the user may have put the runtime first */
+    /* ours is last: the user may have put the runtime first */
     if (!users.n && rc_seen(context->here, RC_LEARN_ASAN, rc_env_get(&result->env, "PATH")) && context->here->asan)
         return "the program needs AddressSanitizer's runtime before all other libraries";
     list = add_name(result, planned && planned->action == RC_SET ? rc_str(planned->value) : users, file,
@@ -104,12 +103,8 @@ void rc_preloading_forget(struct rc_result *result, const char *reason)
     forget_ours(result, RC_STR("PYTHONPATH"), "::", reason);
 }
 
-/* Lookup=numeric: torch's stores do not look up names.
- *
- * A store's server, in RANK 0's process or in the launcher's on that node (torchrun), looks up each client, one after
- * the other. Each client looks up the server, and with a name server that never answers waits 10 s. So all tasks get
- * a library in LD_PRELOAD (shim/lookup.c), which answers torch's calls of getnameinfo with the address. This file
- * plans that LD_PRELOAD. */
+/* lookup=numeric: a store's server (RANK 0's process, or torchrun) looks up each client in turn, and clients the
+ * server: 10 s each if a name server never answers. shim/lookup.c answers torch's getnameinfo() with the address. */
 
 static void plan_reverse(const struct rc_context *context, struct rc_result *result)
 {
@@ -126,18 +121,16 @@ static void plan_reverse(const struct rc_context *context, struct rc_result *res
                why, rc_options_origin(&context->options, RC_KEY_lookup));
 }
 
-/* Watch: torch in a task says at once when it joins as somebody else.
+/* watch: reports a process that joins with a wrong rank.
  *
- * From release 2.5 on torch loads, at the end of `import torch`, whatever a folder of sys.path registers for its entry
- * points "torch.backends". Such a folder is installed with rollcall (shim/watch/rollcall_watch.py); on PYTHONPATH it
- * compares what is passed to init_process_group with ROLLCALL_IDENTITY: RANK and WORLD_SIZE will not do, since a script
- * may have changed them. It also tells srun's server by which exception a process ends, and with watch=SECONDS who has
- * come so far (rendezvous/server.h). */
+ * torch from 2.5 loads the entry points "torch.backends" of folders in sys.path after `import torch`. So
+ * shim/watch/rollcall_watch.py compares init_process_group's arguments with ROLLCALL_IDENTITY: scripts may change RANK.
+ * It also reports a fatal exception to srun's server, and arrivals with watch=SECONDS (rendezvous/server.h). */
 
 #define SWITCH "TORCH_DEVICE_BACKEND_AUTOLOAD"
 
-/* Puts the watch's folder into PYTHONPATH, after the user's own, whose order and empty places stay. The preload has
- * room for twice this path. False where it does not fit, or is not there. */
+/* Append to PYTHONPATH, whose order and empty entries stay. The preload has room for twice this path. Return false if
+ * it does not fit or is missing. */
 static bool set_watch(struct rc_result *result, struct rc_str folder, const char *identity, const char *reason)
 {
     enum { PATH_LENGTH_MAX = 4096 };
@@ -152,7 +145,7 @@ static bool set_watch(struct rc_result *result, struct rc_str folder, const char
     return true;
 }
 
-/* The task's numbers, and in a step with a server Slurm's own number for it: the roll call names tasks so. */
+/* The task's numbers and, with a server, Slurm's for it, as in the roll call. */
 static const char *identity_text(struct rc_result *result, bool has_server, bool counts_arrivals)
 {
     const uint32_t *field = result->identity.field;
@@ -176,7 +169,7 @@ static const char *identity_text(struct rc_result *result, bool has_server, bool
                      counts_arrivals ? " arrivals=1" : "");
 }
 
-/* False, with a warning, where the watch cannot work. */
+/* Return false, with a warning, if the watch cannot work. */
 static bool plan_watch(const struct rc_context *context, struct rc_result *result)
 {
     struct rc_str folder = context->here->watch;
@@ -184,7 +177,7 @@ static bool plan_watch(const struct rc_context *context, struct rc_result *resul
     const char *origin = rc_options_origin(&context->options, RC_KEY_watch);
     struct rc_str loads = rc_env_get(&result->env, SWITCH);
     struct rc_step_server server;
-    /* srun's rendezvous server, if there is one, is this very step's */
+    /* srun's server must be this step's */
     bool is_served = rc_step_server_read(&result->env, &server) &&
                      result->launcher->srun_server == RC_SRUN_SERVER_OWN &&
                      rc_str_is(server.step, result->facts.run_id);
@@ -220,10 +213,8 @@ void rc_preloading_plan(const struct rc_context *context, struct rc_result *resu
     plan_reverse(context, result);
 }
 
-/* A forgotten srun: a command of several tasks, started once, by the job's script itself.
- *
- * It waits for tasks that nobody starts (Lightning: "MEMBER: 1/4"). Most commands of a script only prepare, so
- * what the user gave to rollcall is looked at here, and the rest where torch starts to train (shim/watch). */
+/* A forgotten srun: a job script runs a command of several tasks once, which hangs (Lightning: "MEMBER: 1/4"). Other
+ * commands are checked when torch starts to train (shim/watch). */
 
 static uint32_t number_of(const struct rc_result *result, struct rc_str name)
 {
@@ -232,8 +223,7 @@ static uint32_t number_of(const struct rc_result *result, struct rc_str name)
     return rc_parse_u32(rc_env_find(&result->env, name), RC_MAX_TASKS, &value) ? value : 0;
 }
 
-/* How many tasks the job has, where this process is in a job of Slurm and no task of it: 0 elsewhere, and
- * where the job has only one. Of a job that names no number it is the nodes. */
+/* Return the tasks (or nodes) of the Slurm job if this process is not one and there are several, else 0. */
 static uint32_t forgotten_tasks(const struct rc_result *result)
 {
     bool is_slurms = !result->launcher || result->launcher->slurm_environment;
@@ -244,14 +234,13 @@ static uint32_t forgotten_tasks(const struct rc_result *result)
     if (!is_slurms || is_task || !rc_env_get(&result->env, "SLURM_JOB_ID").n)
         return 0;
     if (!tasks)
-        tasks = number_of(result, RC_STR("SLURM_NPROCS")); /* scripts remove the other name for Lightning */
+        tasks = number_of(result, RC_STR("SLURM_NPROCS")); /* scripts remove SLURM_NTASKS for Lightning */
     if (!tasks)
         tasks = number_of(result, RC_STR("SLURM_JOB_NUM_NODES"));
     return tasks > 1 ? tasks : 0;
 }
 
-/* torchrun needs no srun on one node (its workers are all there), nor where each node trains by itself; a server none
- * where Ray reaches the others, or where the script starts one on each node and numbers them. */
+/* torchrun needs no srun on one node or with --standalone, a server none if Ray or the script starts the others. */
 static bool waits_for_nodes(const struct rc_result *result)
 {
     const struct rc_command *command = &result->command;
@@ -263,7 +252,7 @@ static bool waits_for_nodes(const struct rc_result *result)
            number_of(result, RC_STR("SLURM_JOB_NUM_NODES")) > 1;
 }
 
-/* Add RC309, which has the line to type, for RC307. */
+/* Replace RC307 by RC309, which has the line to type. */
 static void say_forgotten(struct rc_messages *messages, const char *text)
 {
     for (unsigned i = 0; i < messages->count; i++)
@@ -296,7 +285,7 @@ void rc_forgotten_say(const struct rc_context *context, struct rc_result *result
                                 &result->command.name, number_of(result, RC_STR("SLURM_JOB_NUM_NODES")), end, line));
     else if (!result->command.script.n || rc_str_which(result->command.script, "pip|venv|ensurepip"))
         return;
-    /* Lightning starts its ranks itself there; torch says whether somebody has */
+    /* Lightning starts its ranks there; torch reports a missing start */
     else if (rc_is_interactive(rc_env_get(&result->env, "SLURM_JOB_NAME")))
         rc_forgotten_plan(context, result);
     else

@@ -7,10 +7,8 @@
 #include "resolve/pins.h"
 #include "resolve/steps.h"
 
-/* What sbatch handed on of a task that rollcall had set up.
- *
- * sbatch, called in a task, gives that task's environment to the new job's script: its RANK, its MASTER_ADDR, its
- * stamp. Training that is started there would wait for tasks of a step that has ended. */
+/* sbatch in a task passes the task's environment (RANK, MASTER_ADDR, stamp) to the job's script; training there would
+ * wait for an ended step. */
 
 static const char left_over[] = "left over from the task that sbatch was called in";
 
@@ -24,10 +22,10 @@ static void forget(struct rc_result *result, struct rc_str name, bool is_submitt
     struct rc_str kept = rc_env_get(&result->env, RC_KEPT_NAME);
     bool is_name = rc_str_is(name, "SLURM_JOB_NAME");
 
-    /* in the job itself they are Slurm's again */
+    /* in the job they are Slurm's again */
     if (!rc_plan_owns(&result->env, name) || (!is_submitting && rc_str_starts(name, "SLURM_")))
         return;
-    name.p = rc_copy(&result->arena, name); /* ends with a NUL */
+    name.p = rc_copy(&result->arena, name); /* must end with a NUL */
     if (is_name && kept.p)
         rc_plan_set(result, name, rc_copy(&result->arena, kept), RC_KEPT_NAME, left_over);
     else
@@ -77,8 +75,7 @@ static void clear_plan(struct rc_result *result)
 
 static void clear_result(struct rc_result *result)
 {
-    /* field by field: clearing the storage after the arena, the index and the
-     * plan as well would cost the preload more than all the rest */
+    /* field by field: clearing it all would cost the preload more than the rest */
     clear_plan(result);
     result->launcher = NULL;
     result->mode = RC_MODE_NONE;
@@ -106,17 +103,17 @@ void rc_result_refuse(struct rc_result *result, const char *reason)
     forget_identity(result);
 }
 
-/* Each that refuses or explains why there is nothing to plan returns false, as its caller does. */
+/* Functions that refuse return false. */
 static bool refuse_contradiction(struct rc_result *result)
 {
     rc_result_refuse(result, "the facts contradict each other");
-    /* the message that led here may have lost its text in a full arena */
+    /* the message may have lost its text in a full arena */
     rc_plan_fits(result);
     result->messages.has_error = true;
     return false;
 }
 
-/* Return what was asked for and is impossible without a launcher; NULL for nothing, or if a line explains it. */
+/* Return the request that needs a launcher; NULL if there is none, or a message explains it. */
 static const char *name_wish(const struct rc_context *context, const struct rc_result *result)
 {
     const struct rc_messages *messages = &result->messages;
@@ -161,7 +158,7 @@ static bool no_task(const struct rc_context *context, struct rc_result *result, 
     return false;
 }
 
-/* The mode of this task's own stamp; AUTO for another launch's or another task's. */
+/* Return the mode of this task's stamp, or AUTO. */
 static enum rc_mode stamped_mode(const struct rc_stamp *stamp, const struct rc_facts *facts)
 {
     if (!rc_stamp_is_of(stamp, facts->scope, facts->field[RC_RANK].value))
@@ -169,8 +166,8 @@ static enum rc_mode stamped_mode(const struct rc_stamp *stamp, const struct rc_f
     return stamp->mode == RC_STAMP_LAUNCHER ? RC_MODE_LAUNCHER : RC_MODE_WORKER;
 }
 
-/* In launcher mode the ranks are yet to be given out, by torchrun or Lightning. In others a number of nodes goes that
- * no launcher has told, but that was derived. torchrun needs it, and has an agent in each task: it is their number. */
+/* In launcher mode torchrun or Lightning assigns ranks. A derived number of nodes is only for torchrun, with an agent
+ * in each task. */
 static void forget_numbers(struct rc_result *result)
 {
     uint32_t *field = result->identity.field;
@@ -181,7 +178,7 @@ static void forget_numbers(struct rc_result *result)
         field[RC_NNODES] = RC_UNKNOWN;
 }
 
-/* A mode that the user names counts more than a word in the text of a shell. */
+/* The user's mode overrides a guess from a shell's text. */
 static void read_command(const struct rc_context *context, struct rc_result *result)
 {
     struct rc_command *command = &result->command;
@@ -193,8 +190,7 @@ static void read_command(const struct rc_context *context, struct rc_result *res
         command->kind = RC_COMMAND_UNKNOWN;
 }
 
-/* A launcher's daemon is left alone whatever its variables say: mpirun in a
- * batch script of `sbatch -m arbitrary` hands that on to the daemons' own step. */
+/* mpirun in a batch script of `sbatch -m arbitrary` passes that on to its daemons' step. */
 static bool refuse_task(const struct rc_context *context, struct rc_result *result)
 {
     read_command(context, result);
@@ -207,7 +203,7 @@ static bool refuse_task(const struct rc_context *context, struct rc_result *resu
     return false;
 }
 
-/* With the port that the task is told, or was told before a script set another one. */
+/* If a script changed the port since, the stamp keeps the task's. */
 static const char *make_stamp(struct rc_result *result)
 {
     const struct rc_master *master = &result->master;
@@ -228,8 +224,7 @@ static const char *make_stamp(struct rc_result *result)
                           result->outer_count);
 }
 
-/* Whether this process is the task's program, or a shell before it. Processes that
- * the program starts may have ranks of their own: they are left alone. */
+/* Return true for the task's program or a shell before it. Its children may have other ranks. */
 static bool is_program(const struct rc_context *context, struct rc_result *result, enum rc_claim claim)
 {
     const struct rc_here *here = context->here;
@@ -249,8 +244,7 @@ static bool is_program(const struct rc_context *context, struct rc_result *resul
     return false;
 }
 
-/* A process that carries its own task's stamp: all is set, unless a script has set
- * another rank since (an older launch's file of variables, say). */
+/* All is set, unless a script has changed the rank. */
 static void keep_stamped(const struct rc_context *context, struct rc_result *result, enum rc_claim claim)
 {
     result->mode_reason = "set already: this process carries the stamp of its own task";
@@ -262,7 +256,7 @@ static void keep_stamped(const struct rc_context *context, struct rc_result *res
         rc_say(&result->messages, RC303, "the environment was set by rollcall for this task already");
 }
 
-/* Who is this process? True where it is a task whose variables are to be planned. */
+/* Return true if this is a task that needs a plan. */
 static bool recognise_task(const struct rc_context *context, struct rc_result *result, rc_facts_reader *read)
 {
     enum rc_mode stamped;
@@ -286,7 +280,7 @@ static bool recognise_task(const struct rc_context *context, struct rc_result *r
     }
 
     stamped = stamped_mode(&result->stamp, &result->facts);
-    /* a job of its own has nothing from the launch that it is in */
+    /* a job of one inherits nothing */
     result->stamp_is_outer = (result->stamp.text.p || result->launcher->alone) && stamped == RC_MODE_AUTO;
     if (stamped != RC_MODE_AUTO && !context->ignore_stamp && !result->launcher->authoritative) {
         result->mode = stamped;
@@ -306,7 +300,7 @@ static bool recognise_task(const struct rc_context *context, struct rc_result *r
     return result->mode == RC_MODE_WORKER || result->mode == RC_MODE_LAUNCHER;
 }
 
-/* vLLM up to 0.23 (platforms/interface.py) and SGLang 0.5.23, with several GPUs a node (custom_all_reduce_utils.py). */
+/* vLLM up to 0.23 (platforms/interface.py), and SGLang 0.5.23 with several GPUs a node (custom_all_reduce_utils.py). */
 static void say_uuids(struct rc_result *result)
 {
     struct rc_str list = rc_env_get(&result->env, "CUDA_VISIBLE_DEVICES");
@@ -340,7 +334,6 @@ static void say_cleared(struct rc_result *result)
                &value, &command->container);
 }
 
-/* What are its variables? */
 static enum rc_status plan_task(const struct rc_context *context, struct rc_result *result)
 {
     bool is_stamped = stamped_mode(&result->stamp, &result->facts) == result->mode;
@@ -370,8 +363,7 @@ static enum rc_status plan_task(const struct rc_context *context, struct rc_resu
     return result->status;
 }
 
-/* Of the last plan's messages none stay. Of those that acts on the machine have said since all do but errors, which
- * have ended the act, or were dealt with. */
+/* Drop the last plan's messages, and errors of later actions, which were handled. */
 static void forget_messages(struct rc_result *result)
 {
     struct rc_recognised *recognised = &result->recognised;

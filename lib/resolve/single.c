@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* single.c - a process that no launcher started: a job of one, if its user called rollcall for it. */
+/* single.c - makes a process without a launcher a job of one, if its user called rollcall. */
 #include "resolve/steps.h"
 
 static unsigned find_single(void)
@@ -11,7 +11,6 @@ static unsigned find_single(void)
     return index;
 }
 
-/* Whether the launcher says that its job has one task. */
 static bool is_job_of_one(const struct rc_result *result)
 {
     bool is_told = false;
@@ -27,8 +26,7 @@ static bool is_job_of_one(const struct rc_result *result)
     return is_told;
 }
 
-/* Whether the variable numbers this process. A size of 1 does not, nor does number 0 in a job of one task: a step of
- * its interactive shell has it. */
+/* A size of 1 does not number the process, nor 0 in a job of one task, as in a step of an interactive shell. */
 static bool is_number(const struct rc_env *env, struct rc_str name, enum rc_field field, bool in_job)
 {
     struct rc_str value = rc_env_find(env, name);
@@ -38,8 +36,7 @@ static bool is_number(const struct rc_env *env, struct rc_str name, enum rc_fiel
            !(in_job && rc_str_is(value, "0"));
 }
 
-/* Return a variable that another launcher has left, or by which a script numbers its machines; absent if none is there.
- * The variables of `outside`, a job that this process is in and no task of, do not count. */
+/* Return a variable of another launcher, or a script's number of a machine, or RC_ABSENT. Ignore the job `outside`. */
 static struct rc_str find_number(const struct rc_env *env, const struct rc_launcher *outside)
 {
     static const struct {
@@ -69,7 +66,7 @@ static struct rc_str find_number(const struct rc_env *env, const struct rc_launc
     return RC_ABSENT;
 }
 
-/* torchrun needs no launch, but reads the number of its workers from one. One that names its nodes is not alone. */
+/* torchrun needs no launcher, only nproc=. If it names its nodes, there are more. */
 static bool is_agent(const struct rc_context *context, const struct rc_command *command)
 {
     const struct rc_command_options *given = &command->given;
@@ -83,22 +80,22 @@ bool rc_single_take(const struct rc_context *context, enum rc_claim claim, struc
     struct rc_reader reader = rc_reader_of(context, result);
     unsigned single = find_single();
     bool is_possible = claim == RC_CLAIM_ABSENT || (claim == RC_CLAIM_OUTSIDE && is_job_of_one(result));
-    /* the numbers are those of a task that submitted this job, or of an outer job of one */
+    /* from the task that submitted this job, or an outer job of one */
     bool is_stale = result->stamp.text.n &&
                     (claim == RC_CLAIM_OUTSIDE || rc_launcher_has_scope(rc_launcher_at(single), result->stamp.scope));
 
-    /* the library, in a process that an earlier rollcall made a job of one */
+    /* for the library, after a rollcall that made this a job of one */
     bool is_again = context->ignore_stamp && !context->called && result->stamp.told.p &&
                     rc_launcher_has_scope(rc_launcher_at(single), result->stamp.scope) &&
                     !rc_planning_is_changed(result, true);
     bool starts_workers = result->command.kind != RC_COMMAND_UNKNOWN;
-    /* for a command inside of another rollcall's the numbers are that one's, and stay */
+    /* the numbers of an outer rollcall stay */
     bool is_said = context->called ? !result->stamp.text.p : context->options.mode != RC_MODE_AUTO;
     struct rc_str number = RC_ABSENT;
 
     if (!is_possible || (!is_again && starts_workers && !is_agent(context, &result->command)))
         return false;
-    /* the preload library comes here in each process that is no task, and must not search the environment */
+    /* the preload gets here in each process and must not search the environment */
     if (!is_again && !context->called && !is_said)
         return false;
     if (!is_again && !is_stale)

@@ -1,72 +1,63 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* steps.h - the steps from facts to a plan, in their order. Private to lib/resolve. A step that returns false has said
- * why. */
+/* steps.h - the steps from facts to a plan, in order. Private. A step that returns false has added a message. */
 #pragma once
 
 #include "resolve/model.h"
 
-/* Who is this process? */
-
-/* What the families and this task's numbers are read with. */
+/* Return a reader for this task. */
 struct rc_reader rc_reader_of(const struct rc_context *context, struct rc_result *result);
 
-/* Asks the families that have a marker in the environment and decides for one: result->launcher, its launch and rank in
- * the facts, its messages, and the scopes of the launchers further outside. Returns what it claims; for RC_CLAIM_ABSENT
- * there is none. */
+/* Query the families with a marker and choose one: set result->launcher, its launch and rank in the facts, messages,
+ * and outer scopes. Return its claim or RC_CLAIM_ABSENT. */
 enum rc_claim rc_nesting_recognise(const struct rc_context *context, struct rc_result *result);
 
-/* Decide for a process that is no task, but for which its user called rollcall: it is a launch of one, with RC311 if
- * no launcher is there. Return false, with nothing changed, in a job of several tasks, for a command that starts its
- * processes itself (torchrun without nproc=), and, with RC128, if a variable numbers the process or its machine.
- * result->command is read. */
+/* Make a process outside any task a launch of one if its user called rollcall, with RC311 if there is no launcher.
+ * Return false in a job of several tasks, for a command that starts processes (torchrun without nproc=), or, with
+ * RC128, if a variable numbers the process or machine. Requires result->command. */
 bool rc_single_take(const struct rc_context *context, enum rc_claim claim, struct rc_result *result);
 
-/* The identity as the facts have it: in the launcher's own numbers. */
+/* Set the identity from the facts, in the launcher's numbers. */
 void rc_identity_take(struct rc_result *result);
 
-/* Of a task that was recognised: fills in the other facts and the identity and
- * checks the invariants: rank < size, local rank < local size, node rank < nodes. */
+/* Read the other facts and the identity, and check that ranks are below sizes. */
 bool rc_identity_read(const struct rc_context *context, struct rc_result *result, rc_facts_reader *read);
 
-/* Decides result->mode and mode_reason for a task (claim RC_CLAIM_TASK). */
+/* Set the mode of a task (RC_CLAIM_TASK). */
 bool rc_mode_decide(const struct rc_context *context, struct rc_result *result);
 
-/* Decide for mode none, because the command is a launcher's own daemon, or starts tasks (RC310). */
+/* Set mode none: the command is a daemon, or starts tasks (RC310). */
 void rc_mode_of_daemon(const struct rc_context *context, struct rc_result *result);
 
-/* Add RC310 if the user put rollcall in front of a command that starts tasks. */
+/* Add RC310 if rollcall precedes a command that starts tasks. */
 void rc_starter_say(const struct rc_context *context, struct rc_result *result);
 
-/* What does it need, in worker or launcher mode? */
-
-/* Applies the order of the network that the nodes were told, now or by an earlier rollcall, to the identity and to what
- * the facts say of RANK 0's node. RC308 where it was asked for, but is not known. */
+/* Apply the network order to the identity and RANK 0's node. RC308 if a requested order is unknown. */
 bool rc_identity_follow_network(const struct rc_context *context, struct rc_result *result);
 
-/* Fills in result->master. The user's own values are kept where they can work, unless result->stamp_is_outer. */
+/* Set result->master. Keep the user's usable values unless result->stamp_is_outer. */
 bool rc_master_find(const struct rc_context *context, struct rc_result *result);
 
-/* Applies order=node to the identity. */
+/* Apply order=node. */
 bool rc_identity_order(const struct rc_context *context, struct rc_result *result);
 
-/* Decides result->gpus. */
+/* Set result->gpus. */
 void rc_gpus_decide(const struct rc_context *context, struct rc_result *result);
 
-/* Writes the plan, but for what the steps below add. stamp is the value of RC_STAMP that this process is to carry;
- * is_repeated: it carries one of this launch, task and mode already. */
+/* Write the plan except for the steps below. stamp: new RC_STAMP; is_repeated: this process has one of this launch,
+ * task and mode. */
 void rc_planning_write(const struct rc_context *context, struct rc_result *result, const char *stamp, bool is_repeated);
 
-/* For --ddp=alone: hide the variables by which frameworks and MPI count the launch that the process is in. */
+/* Hide the launch from frameworks and MPI. */
 void rc_alone_plan(struct rc_result *result);
 
-/* Adds what result->gpus says of the variables. */
+/* Add result->gpus. */
 void rc_gpus_plan(const struct rc_context *context, struct rc_result *result);
 
-/* Plans PET_* for an agent, or for a script that may start one. RC312, an error, if the command's arguments contradict
- * the step so that it would hang, RC313 if torchrun refuses one; RC304 or RC305 if it only trains differently. */
+/* Add PET_* for torchrun's agents. RC312, an error, if the command's arguments would make the step hang; RC313 if
+ * torchrun refuses one; RC304 or RC305 if it only trains differently. */
 void rc_agents_plan(const struct rc_context *context, struct rc_result *result);
 
-/* What a user types for so many tasks on each node; NULL if the launcher has no option for that. */
+/* Return the option for so many tasks a node, or NULL. */
 static inline const char *rc_each_write(struct rc_result *result, uint32_t tasks)
 {
     struct rc_str behind;
@@ -75,94 +66,85 @@ static inline const char *rc_each_write(struct rc_result *result, uint32_t tasks
     return behind.p ? rc_format(&result->arena, "%pS%u%pS", &before, tasks, &behind) : NULL;
 }
 
-/* Whether the command's arguments say that its step is one of several: each names where all of them meet, or its own
- * place among them. */
+/* Return true if the step is one of several: its arguments name a common address, or a place among them. */
 bool rc_agents_are_part(const struct rc_result *result);
 
-/* Lists the launchers' values that contradict the identity (for explain). */
+/* List contradicting values, for explain. */
 void rc_identity_list_rejected(struct rc_result *result);
 
-/* Adds what watch and lookup=numeric need. What keeps them from working is a warning, no more. */
+/* Add watch and lookup=numeric, or a warning. */
 void rc_preloading_plan(const struct rc_context *context, struct rc_result *result);
 
-/* Adds what context->told.pins say of cores, with RC913, and takes an outer launch's away. */
+/* Add cores of context->told.pins, with RC913. Unset an outer launch's. */
 void rc_pinning_plan(const struct rc_context *context, struct rc_result *result);
 
-/* Adds what they say of network cards, and the interface towards the master that addr= has found. Takes away what an
- * outer launch set for its cards or its interface. */
+/* Add network cards and addr='s interface. Unset an outer launch's. */
 void rc_nicnames_plan(const struct rc_context *context, struct rc_result *result);
 
-/* What is left over of another launch, or was changed since. */
-
-/* Whether RANK, WORLD_SIZE or LOCAL_RANK has another value than this task's own stamp
- * says that it was told; missing_counts: or is not there. */
+/* Return true if RANK, WORLD_SIZE or LOCAL_RANK differs from this task's stamp, or, with missing_counts, is unset. */
 bool rc_planning_is_changed(const struct rc_result *result, bool missing_counts);
 
-/* Add RC507 for each number that differs from the one in this task's own stamp. */
+/* Add RC507 for each such number. */
 void rc_planning_say_changed(struct rc_result *result);
 
-/* Plans what the stamp says that the task was told, with RC501 for what it replaces. */
+/* Plan the stamp's numbers, with RC501 for each that it replaces. */
 void rc_planning_restore(struct rc_result *result);
 
-/* Return whether Lightning ignores Slurm in a job of that name and starts its workers itself (slurm.py). */
+/* Return true if Lightning ignores Slurm in this job (slurm.py). */
 static inline bool rc_is_interactive(struct rc_str job_name)
 {
     return rc_str_which(job_name, "bash|interactive");
 }
 
-/* Return whether it is RANK, LOCAL_RANK or the like. */
+/* Return true for RANK, LOCAL_RANK, ... */
 bool rc_planning_is_number(struct rc_str name);
 
-/* Takes away all PET_* that are there. */
+/* Unset all PET_*. */
 void rc_agents_unset(struct rc_result *result, const char *reason);
 
-/* Libraries in LD_PRELOAD. */
-
-/* Plan to take rollcall's entries out of LD_PRELOAD and PYTHONPATH. */
+/* Remove rollcall's entries from LD_PRELOAD and PYTHONPATH. */
 void rc_preloading_forget(struct rc_result *result, const char *reason);
 
-/* Plans to add a file of that name to LD_PRELOAD, after the user's own files and those planned before,
- * and only once. `file` is its path, absent where this process does not find it; `source` and `reason` are for
- * explain. Returns NULL; or why the task's programs would not load it, with the plan untouched. */
+/* Append a file to LD_PRELOAD, once. file: its path, or RC_ABSENT. Return NULL, or, with the plan unchanged, why
+ * programs would not load it. */
 const char *rc_preloading_add(const struct rc_context *context, struct rc_result *result, struct rc_str file,
                               const char *name, const char *source, const char *reason);
 
-/* The three ways to put an entry into result->plan. Each replaces an earlier entry of
- * the same name. Where the plan has no room, plan.full says so (rc_plan_fits).
- * name ends with a NUL; all texts are borrowed, for the life of the result. */
+/* Each entry replaces an earlier one of its name, or sets plan.full. name ends with a NUL; texts are borrowed for the
+ * result's lifetime. */
 
-/* Sets a variable. Returns the value that the environment has, absent where it has none. */
+/* Set a variable. Return its present value, or RC_ABSENT. */
 struct rc_str rc_plan_set(struct rc_result *result, struct rc_str name, const char *value, const char *source,
                           const char *reason);
 
-/* Removes a variable. Does nothing where the environment does not have it. */
+/* Remove a variable, if set. */
 void rc_plan_unset(struct rc_result *result, struct rc_str name, const char *reason);
 
-/* The variable stays as it is. */
+/* Leave a variable unchanged. */
 void rc_plan_keep(struct rc_result *result, struct rc_str name, const char *reason);
 
-/* A number, with RC501 where it replaces another value. */
+/* Set a number, with RC501 if it replaces another. */
 void rc_plan_set_number(struct rc_result *result, struct rc_str name, uint32_t value, const char *source,
                         const char *reason);
 
-/* A number of the identity, with its source. */
+/* Set a number of the identity. */
 void rc_plan_set_field(struct rc_result *result, struct rc_str name, enum rc_field field, const char *reason);
 
-/* Removes those of the names that are there. */
+/* Remove variables, if set. */
 void rc_plan_unset_all(struct rc_result *result, const struct rc_str *names, size_t count, const char *reason);
 
 #define RC_PLAN_UNSET(result, names, reason) \
     rc_plan_unset_all((result), (names), sizeof(names) / sizeof(*(names)), (reason))
 
-/* Return whether rollcall has set the variable to the value that it has. */
+/* Return true if rollcall set the present value. */
 bool rc_plan_owns(const struct rc_env *env, struct rc_str name);
 
-/* Returns the entry of this name, or NULL. */
+/* Return the entry or NULL. */
 struct rc_plan_entry *rc_plan_find(struct rc_plan *plan, struct rc_str name);
 
-/* Whether so many bytes have room in the arena, and a few entries in the plan, beside what is planned after them. What
- * only helps asks this first: a plan that is full sets nothing at all. */
+/* Return true if the arena has room for so many bytes and the plan for a few entries. Check before optional entries: a
+ * full plan sets nothing. */
 bool rc_plan_has_room(const struct rc_result *result, size_t bytes);
 
-/* False, with message RC502, where plan or arena had no room for something: nothing of it may be applied. */
+/* Return false, with RC502, if plan or arena is full. */
 bool rc_plan_fits(struct rc_result *result);

@@ -5,16 +5,14 @@
 #include "base/netaddr.h"
 #include "launcher/hosts.h"
 
-/* The arguments of torchrun, as the variables (PET_*) that it takes their defaults from. */
-
 #define RDZV_CONF "PET_RDZV_CONF"
 #define HOSTS     "is_host=1"
 
-/* Where agents meet; it takes precedence over PET_MASTER_ADDR and PET_MASTER_PORT. */
+/* Meeting point of agents; overrides PET_MASTER_ADDR and PET_MASTER_PORT. */
 #define ENDPOINT "PET_RDZV_ENDPOINT"
 
-/* torchrun reads every option's default from PET_<NAME> (argparse_util.py,
- * env): left over from another launch they would start agents inside workers. */
+/* torchrun reads defaults from PET_<NAME> (argparse_util.py, env); another launch's would start agents inside
+ * workers. */
 static const struct rc_str torchrun_names[] = {
     RC_NAME("PET_NNODES"),      RC_NAME("PET_NODE_RANK"),    RC_NAME("PET_NPROC_PER_NODE"),
     RC_NAME("PET_MASTER_ADDR"), RC_NAME("PET_MASTER_PORT"),  RC_NAME("PET_RDZV_ID"),
@@ -32,7 +30,7 @@ static bool is_our_conf(struct rc_str conf)
     return rc_str_starts(conf, "is_host=");
 }
 
-/* Whether the endpoint has the port that this process's stamp says its task was told. */
+/* Return true if the endpoint has the stamp's port. */
 static bool met_there(const struct rc_result *result)
 {
     struct rc_str text;
@@ -42,21 +40,18 @@ static bool met_there(const struct rc_result *result)
     return rc_parse_u32(text, UINT16_MAX, &port) && port == result->stamp.port;
 }
 
-/* An outer launch's endpoint goes, and says nothing of this one. */
 static bool endpoint_is_left_over(const struct rc_result *result)
 {
     return result->stamp_is_outer && met_there(result);
 }
 
-/* What torchrun and accelerate were given, beside what rollcall tells them.
- *
- * An argument wins over the PET_* of the environment (torch's argparse_util.py), and accelerate builds torchrun's
- * arguments from its own (utils/launch.py). So what the user names decides what rollcall may add. */
+/* Arguments override PET_* (torch's argparse_util.py), and accelerate builds torchrun's from its arguments
+ * (utils/launch.py). */
 struct arguments {
-    bool alone;           /* each node trains by itself: --standalone, or --nnodes=1 in a step of several */
-    bool has_no_rank;     /* the backend numbers the nodes itself, and warns of a node rank (torch 2.7 and later) */
-    bool meets_elsewhere; /* the endpoint or the backend is one of the user's: who hosts it is not for us to say */
-    uint32_t least;       /* nodes, by --nnodes or --num_machines; RC_UNKNOWN: not given, or no number yet */
+    bool alone;           /* nodes train separately: --standalone, or --nnodes=1 in a step of several */
+    bool has_no_rank;     /* the backend numbers nodes, and warns of a node rank (torch 2.7 and later) */
+    bool meets_elsewhere; /* the user's, so the host is unknown */
+    uint32_t least;       /* or RC_UNKNOWN */
     uint32_t most;
 };
 
@@ -77,7 +72,6 @@ static void read_nnodes(struct rc_str given, struct arguments *arguments)
     arguments->most = most;
 }
 
-/* Nothing is known of a word that a shell has yet to expand. */
 static bool is_expanded_later(struct rc_str word)
 {
     for (size_t i = 0; i < word.n; i++)
@@ -86,7 +80,6 @@ static bool is_expanded_later(struct rc_str word)
     return false;
 }
 
-/* An IPv6 address is in brackets. */
 static bool is_host(struct rc_str host, struct rc_str addr)
 {
     if (host.n > 1 && host.p[0] == '[' && host.p[host.n - 1] == ']')
@@ -94,8 +87,7 @@ static bool is_host(struct rc_str host, struct rc_str addr)
     return rc_str_eq(host, addr);
 }
 
-/* Whether this is the host that rollcall names, with or without a port, as torch reads it
- * (rendezvous/utils.py, parse_rendezvous_endpoint). */
+/* Return true for rollcall's host, as torch reads it (rendezvous/utils.py, parse_rendezvous_endpoint). */
 static bool is_master(const struct rc_result *result, struct rc_str endpoint)
 {
     struct rc_str addr = rc_str(result->master.addr);
@@ -154,9 +146,8 @@ static void read_arguments(struct rc_result *result, struct arguments *arguments
     arguments->meets_elsewhere = endpoint_is_elsewhere(result, backend, given_endpoint(result));
 }
 
-/* torch's c10d backend guesses by name and address which node hosts the store (c10d_rendezvous_backend.py), and
- * misses a name of another network. The first node is told to; the others are left to guess: one that the endpoint
- * names hosts it all the same, and a store too many on the first node disturbs nobody. */
+/* torch's c10d backend guesses the store's host by name and address (c10d_rendezvous_backend.py), and fails for a name
+ * of another network. So the first node hosts it; a second store is harmless. */
 static void plan_host(struct rc_result *result, const struct arguments *arguments)
 {
     struct rc_str now = rc_env_get(&result->env, RDZV_CONF);
@@ -172,7 +163,6 @@ static void plan_host(struct rc_result *result, const struct arguments *argument
         rc_plan_unset(result, RC_STR(RDZV_CONF), "the host is found by the endpoint");
 }
 
-/* What agents of several steps share must not differ from step to step. */
 static void plan_meeting(struct rc_result *result, const struct arguments *arguments)
 {
     bool is_seen = result->command.torchrun || result->identity.field[RC_NNODES] > 1;
@@ -189,11 +179,10 @@ static void plan_meeting(struct rc_result *result, const struct arguments *argum
     plan_host(result, arguments);
 }
 
-/* Returns what goes wrong without an endpoint, or NULL. It takes precedence over PET_MASTER_ADDR and PET_MASTER_PORT,
- * and over the arguments of that name (torch/distributed/run.py, get_rdzv_endpoint), so none is set for a command that
- * is not read.
- * accelerate that counts no machines gives torchrun a port of its own, 29500 (utils/launch.py, prepare_multi_gpu_env).
- * c10d takes localhost:29400 on each node (rendezvous/c10d_rendezvous_backend.py). */
+/* Return what fails without an endpoint, or NULL. An endpoint overrides PET_MASTER_ADDR, PET_MASTER_PORT and their
+ * arguments (torch/distributed/run.py, get_rdzv_endpoint), so set none for an unread command. accelerate may give
+ * torchrun port 29500 (utils/launch.py, prepare_multi_gpu_env), c10d takes localhost:29400
+ * (rendezvous/c10d_rendezvous_backend.py). */
 static const char *find_need_of_endpoint(const struct rc_result *result)
 {
     const struct rc_command_options *given = &result->command.given;
@@ -223,7 +212,7 @@ static void plan_endpoint(struct rc_result *result)
 
 static const char accelerates[] = "--num_machines|--num_processes|--machine_rank|--main_process_ip|--main_process_port";
 
-/* What contradicts the step. `without` are the options to leave out, "--a|--b". */
+/* without: options to remove, "--a|--b". */
 struct contradiction {
     const char *option;
     struct rc_str given;
@@ -241,7 +230,7 @@ static const char *leave_out(const struct rc_context *context, struct rc_result 
     return line ? rc_format(&result->arena, "%s: %s", what, line) : what;
 }
 
-/* If it is certain, the nodes would wait for each other until torch's timeout, without a line of torch's. */
+/* If certain, nodes would silently wait until torch's timeout. */
 static bool refuse(const struct rc_context *context, struct rc_result *result, const struct contradiction *found,
                    bool is_certain)
 {
@@ -254,7 +243,7 @@ static bool refuse(const struct rc_context *context, struct rc_result *result, c
     return !is_error;
 }
 
-/* int() of Python takes "_" within a number, and blanks around it. */
+/* Python's int() accepts "_" inside a number, and blanks around it. */
 static bool is_of_letters(struct rc_str word, char first, char last)
 {
     for (size_t i = 0; i < word.n; i++)
@@ -273,7 +262,7 @@ static struct rc_str strip(struct rc_str word)
 }
 
 /* torchrun takes a number, or a kind of device (torch/distributed/run.py, determine_local_world_size). Slurm sets
- * SLURM_GPUS_PER_NODE for --gpus-per-node only, and as that was written: a100:2. */
+ * SLURM_GPUS_PER_NODE as typed: a100:2. */
 static bool check_workers(const struct rc_context *context, struct rc_result *result)
 {
     struct rc_str given = result->command.given.nproc;
@@ -287,7 +276,7 @@ static bool check_workers(const struct rc_context *context, struct rc_result *re
                   rc_plan_find(&result->plan, RC_STR("PET_NPROC_PER_NODE")) ? "" : ", and use nproc=N");
 }
 
-/* A host that all nodes were given, but at which they cannot meet. */
+/* Check for a host at which the nodes cannot meet. */
 static bool check_host(const struct rc_context *context, struct rc_result *result, const struct arguments *arguments)
 {
     const struct rc_command_options *given = &result->command.given;
@@ -319,7 +308,7 @@ static bool check_nodes(const struct rc_context *context, struct rc_result *resu
 {
     uint32_t nnodes = result->identity.field[RC_NNODES];
     bool is_outside = arguments->most != RC_UNKNOWN && (nnodes < arguments->least || arguments->most < nnodes);
-    /* steps may meet at a host of the user's; with c10d nodes that are too many wait, and the others train */
+    /* steps may meet at the user's host; with c10d extra nodes wait, and the others train */
     bool is_certain = nnodes < arguments->least ? result->master.addr_given == RC_GIVEN_BY_LAUNCH
                                                 : arguments->most > 1 && !arguments->has_no_rank;
     struct contradiction found = {
@@ -335,8 +324,7 @@ static bool check_nodes(const struct rc_context *context, struct rc_result *resu
     return refuse(context, result, &found, is_certain);
 }
 
-/* srun's own words, which no shell has expanded on its node. Only the lines of srun --multi-prog may differ, and
- * Slurm shows the plugin none of them. */
+/* No shell expanded srun's words on its node. Only lines of srun --multi-prog differ, unseen by the plugin. */
 static bool is_same_everywhere(const struct rc_context *context, const char *option)
 {
     const struct rc_here *here = context->here;
@@ -379,8 +367,7 @@ static bool check_rank(const struct rc_context *context, struct rc_result *resul
     return !found.why || refuse(context, result, &found, is_certain);
 }
 
-/* DeepSpeed's launcher takes its nodes from a file of hosts, and from no variable (launcher/runner.py). In the text of
- * a shell its options are not known. */
+/* DeepSpeed's launcher takes nodes only from a host file (launcher/runner.py). A shell's text may have one. */
 static bool is_deepspeed_without_hosts(const struct rc_context *context, const struct rc_command *command)
 {
     bool is_word = false;
@@ -391,7 +378,6 @@ static bool is_deepspeed_without_hosts(const struct rc_context *context, const s
            !rc_command_has(context->argv, "-H|--hostfile|--no_ssh|--launcher");
 }
 
-/* Only --num_machines of more than 1 makes accelerate take its own numbers. */
 static void check_arguments(const struct rc_context *context, struct rc_result *result,
                             const struct arguments *arguments)
 {
@@ -428,7 +414,7 @@ void rc_agents_plan(const struct rc_context *context, struct rc_result *result)
     if (arguments.alone) {
         rc_agents_unset(result, "torchrun trains on this node alone");
     } else {
-        /* it counts agents, and each task is one */
+        /* it counts agents, one a task */
         rc_plan_set_field(result, RC_STR("PET_NNODES"), result->facts.nnodes_derived ? RC_WORLD_SIZE : RC_NNODES,
                           "nodes of the job");
         rc_plan_set(result, RC_STR("PET_MASTER_ADDR"), result->master.addr, result->master.addr_source,

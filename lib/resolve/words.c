@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* words.c - the words of a command: read from an argument list or a shell's text, and written as a line to type. */
+/* words.c - reads words of an argument list or a shell's text, and writes a line to type. */
 #include "resolve/command.h"
 
 static bool is_operator(char c)
@@ -12,8 +12,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || is_operator(c);
 }
 
-/* What ends the piece that a character begins, in a piece that `closer` ends: a quoted one, $(...), <(...), A=(...)
- * or ${...}. 0 if it begins none. */
+/* Return the end of the quotes, $(...), <(...), A=(...) or ${...} that a character begins inside a piece that `closer`
+ * ends, or 0. */
 static char closer_of(char before, char c, char closer)
 {
     bool is_text = closer == '"';
@@ -29,8 +29,7 @@ static char closer_of(char before, char c, char closer)
     return '\0';
 }
 
-/* Returns the bytes of the word that the text begins with, as a shell takes it: blanks in quotes and in $(...) are
- * part of it. */
+/* Return the length of the first word: blanks in quotes and in $(...) are part of it. */
 static size_t word_length(struct rc_str text)
 {
     enum { DEEPEST = 16 };
@@ -72,7 +71,7 @@ static struct rc_str after(struct rc_str text, size_t n)
     return (struct rc_str){ text.p + n, text.n - n };
 }
 
-/* Returns what follows blanks, operators, comments and the ends of lines that a backslash continues. */
+/* Skip blanks, operators, comments and continued line ends. */
 static struct rc_str skip_blanks(struct rc_str text, bool *has_operator)
 {
     struct rc_str rest;
@@ -139,8 +138,7 @@ bool rc_command_has(const char *const *argv, const char *names)
     return false;
 }
 
-/* How a word is typed: as it is, as no shell splits or expands it; in double quotes; or not at all, if a shell expands
- * it in them, or if it would end the single quotes that the caller may put around the line. */
+/* UNTYPED: double quotes do not stop expansion, or the word would end the caller's single quotes. */
 enum quoting { PLAIN, IN_QUOTES, UNTYPED };
 
 static enum quoting quoting_of(struct rc_str word)
@@ -174,7 +172,7 @@ const char *rc_command_write(const char *const *argv, const char *without, struc
         is_before = is_before && *argv != script.p;
         if (is_before && rc_command_is_named(rc_str_split(word, '=', &value), without)) {
             is_found = true;
-            /* a variable that was empty has left no word, and the next one is another option or the script */
+            /* an empty variable left no word; the next is another option or the script */
             if (!value.p && argv[1] && argv[1][0] != '-' && !rc_str_ends(rc_str(argv[1]), ".py"))
                 argv++;
             continue;
