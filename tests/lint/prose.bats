@@ -72,3 +72,16 @@ END
     [[ $output == *'"goes before" (takes precedence over)'* ]]
     [[ $output == *'"desks" (rendezvous server)'* ]]
 }
+
+@test "comments: the product's -> at most one word a line, few words of the house" {
+    mapfile -t sources < <(files lib spank shim cli libexec | grep '\.[ch]$')
+    [ ${#sources[@]} -gt 150 ]
+    expect_same "" "$(python3 "$here/comments.py" "$top" "${sources[@]}")"
+}
+
+@test "comments: too many words a line, too many of one word -> both named; text in strings is not counted" {
+    mkdir "$BATS_TEST_TMPDIR/lib"
+    printf '/* one where two */\nchar *text = "/* own own own own own own */";\n' > "$BATS_TEST_TMPDIR/lib/a.c"
+    expect_same 'lib: 1.50 comment words a line, 1.0 at most
+"where": 333.3 of 1,000 comment words, 1.5 at most' "$(python3 "$here/comments.py" "$BATS_TEST_TMPDIR" lib/a.c)"
+}
