@@ -16,11 +16,10 @@
 #include "system/node.h"
 #include "system/port.h"
 
-/* A lost packet is sent again after 1 s, so longer is of no use. A server that refuses has ended, or is refusing for a
- * moment because too many connect at once. */
+/* TCP retransmits after 1 s, so longer rounds are useless. A server that refuses has ended, or is overloaded. */
 enum { ROUND_MS = 1000, REFUSALS_MAX = 10, PAUSE_MS = 20 };
 
-/* Connections to the addresses of one host. poll passes over those that have failed, whose descriptor is -1. */
+/* Failed connections have descriptor -1, which poll ignores. */
 struct race {
     struct pollfd tries[RC_CLIENT_HOSTS_MAX];
     nfds_t count;
@@ -50,8 +49,7 @@ static void begin_try(struct race *race, const struct rc_netaddr *address, uint1
         drop_try(race, i, errno);
 }
 
-/* Wait until one of them is connected, all have failed, or the time has come. Return the descriptor, or -EAGAIN. A
- * deadline moves by the time for which this process was suspended. */
+/* Return the first connected descriptor, or -EAGAIN. Extend the deadline by the time of a suspension. */
 static int await_winner(struct race *race, int milliseconds, int64_t *deadline)
 {
     int64_t until = rc_milliseconds() + milliseconds;
@@ -81,7 +79,7 @@ static int await_winner(struct race *race, int milliseconds, int64_t *deadline)
     return -EAGAIN;
 }
 
-/* One round, in the order of the hosts. Return the descriptor; -ECONNREFUSED if a host has refused; or -EAGAIN. */
+/* Try each host once. Return a descriptor, -ECONNREFUSED if any refused, or -EAGAIN. */
 static int try_hosts(struct rc_str hosts, uint16_t port, int64_t *deadline)
 {
     struct race race = { .count = 0 };
@@ -165,10 +163,10 @@ static int visit_server(const struct rc_endpoint *server, const char *message, s
                         struct rc_reply *reply, struct rc_client_part *part)
 {
     int64_t before = rc_milliseconds();
-    /* connecting may take half of the time: the reply needs some, too */
+    /* leave half of the time for the reply */
     int64_t reach = part && part->reach ? part->reach : milliseconds / 2;
     int fd = reach_server(server->hosts, server->port, before + reach);
-    /* the server needs its time, also if this process was suspended before it sent anything */
+    /* the server needs its time even if this process was suspended */
     int64_t deadline = rc_deadline_resume(before + milliseconds, before, reach);
     int rc = fd;
 

@@ -15,11 +15,10 @@
 #include "rendezvous/local.h"
 #include "system/node.h"
 
-/* A round accepts at most WELCOMES connections, so that those that are open already are
- * read in between. A rush of nodes then never fills the pending queue. */
+/* At most WELCOMES accepts per round, to read open connections in between. */
 enum { EVENTS = 64, WELCOMES = 64, MOST_AT_END = 4096, DEAF_MS = 100 };
 
-/* EPOLL_CTL_ADD or EPOLL_CTL_MOD. 0 or -errno. */
+/* operation: EPOLL_CTL_ADD or EPOLL_CTL_MOD. Return 0 or -errno. */
 static int watch(const struct rc_connections *connections, int operation, int fd, uint32_t events, void *whom)
 {
     struct epoll_event event = { .events = events, .data.ptr = whom };
@@ -53,7 +52,6 @@ int rc_connections_live(struct rc_connections *connections, int life)
     return life < 0 ? 0 : watch(connections, EPOLL_CTL_ADD, life, EPOLLIN, &connections->life);
 }
 
-/* EPOLL_CTL_ADD or EPOLL_CTL_MOD. */
 static int watch_listeners(struct rc_connections *connections, int operation, uint32_t events)
 {
     int rc = 0;
@@ -93,7 +91,7 @@ static void listen_again(struct rc_connections *connections)
 static void drop_connection(struct rc_connections *connections, struct rc_connection *connection)
 {
     rc_queue_leave(&connection->link);
-    close(connection->fd); /* which also takes it out of the epoll set */
+    close(connection->fd); /* also removes it from the epoll set */
     rc_wire_free(&connection->wire);
     rc_body_drop(connection->reply);
     free(connection);
@@ -117,7 +115,7 @@ void rc_connections_close(struct rc_connections *connections)
 
 void rc_connection_reply_with(struct rc_connection *connection, struct rc_body *body, size_t size)
 {
-    /* without a reply its own next event drops it */
+    /* without a reply its next event drops it */
     if (!body) {
         shutdown(connection->fd, SHUT_RDWR);
         return;
@@ -128,7 +126,7 @@ void rc_connection_reply_with(struct rc_connection *connection, struct rc_body *
     connection->head_size = rc_wire_head(connection->token, size, connection->head);
 }
 
-/* Return true as long as the connection has to wait, false once it is done or lost. */
+/* Return false when the connection is done or lost. */
 static bool send_reply(struct rc_connections *connections, struct rc_connection *connection)
 {
     size_t head = connection->head_size;
@@ -141,7 +139,7 @@ static bool send_reply(struct rc_connections *connections, struct rc_connection 
         struct iovec part[] = { { connection->head + of_head, head - of_head },
                                 { connection->reply->bytes + of_body, connection->size - of_body } };
         const struct msghdr message = { .msg_iov = part, .msg_iovlen = 2 };
-        /* MSG_MORE: closing sends the end in the last packet of the reply */
+        /* MSG_MORE: the final packet carries the FIN */
         ssize_t n = sendmsg(connection->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE);
 
         if (n < 0 && errno == EINTR)
@@ -151,7 +149,7 @@ static bool send_reply(struct rc_connections *connections, struct rc_connection 
                    watch(connections, EPOLL_CTL_MOD, connection->fd, EPOLLIN | EPOLLOUT, connection) == 0;
         connection->sent += (size_t)n;
     }
-    /* closing with nothing unread is no reset, which could overtake the reply */
+    /* closing with nothing unread sends no reset, which could overtake the reply */
     return false;
 }
 
@@ -162,7 +160,7 @@ void rc_connections_reply(struct rc_connections *connections, struct rc_connecti
         drop_connection(connections, connection);
 }
 
-/* Whether an authenticated connection is still open and silent. Any other one is dropped. */
+/* Return whether an authenticated connection is open and silent; drop any other. */
 static bool is_patient(const struct rc_connection *connection)
 {
     char byte;
@@ -196,7 +194,7 @@ static void hear_connection(struct rc_connections *connections, struct rc_connec
         drop_connection(connections, connection);
 }
 
-/* Drops the oldest pending connection, after a last read: its message may have come since. */
+/* Drop the oldest pending connection, after a last read. */
 static void drop_oldest(struct rc_connections *connections)
 {
     size_t count = connections->pending.count;
@@ -226,11 +224,11 @@ static void add_connection(struct rc_connections *connections, int fd, bool is_l
     connection->token = is_local ? RC_LOCAL_TOKEN : connections->token;
     connection->wire.limit = RC_WIRE_REQUEST_MAX;
     rc_queue_join(&connections->pending, &connection->link);
-    /* most messages are complete by now; this round's list has no event of this connection yet */
+    /* most messages are complete by now, and this connection has no event yet */
     hear_connection(connections, connection);
 }
 
-/* Without a free descriptor accept4 fails even if nobody has come. */
+/* Without a free descriptor accept4 fails even if no connection is pending. */
 static bool has_newcomer(int listener)
 {
     struct pollfd newcomer = { .fd = listener, .events = POLLIN };
@@ -238,8 +236,8 @@ static bool has_newcomer(int listener)
     return poll(&newcomer, 1, 0) > 0;
 }
 
-/* Out of descriptors. Return whether to accept once more; else leave the listeners alone for a moment, or until a
- * connection is closed. Strangers drive nobody out who waits. */
+/* Out of descriptors. Return whether to accept again; else pause the listeners for DEAF_MS, or until a connection is
+ * closed. Keep authenticated connections. */
 static bool make_room(struct rc_connections *connections, int listener)
 {
     if (!has_newcomer(listener))
@@ -294,9 +292,7 @@ static int64_t next_timeout(const struct rc_connections *connections)
     return connections->deaf && connections->deaf < next ? connections->deaf : next;
 }
 
-/* A connection may be dropped while other events of the same round are still to be handled.
- * Each has one event in a round, and only its own event or the listener's drops it. So the
- * listeners' events are handled last. */
+/* Only a connection's event (one per round) or a listener's drops it, so handle listeners last. */
 bool rc_connections_serve(struct rc_connections *connections, int64_t until)
 {
     int64_t patience = next_timeout(connections);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* connections.h - a server's connections and their queues. */
+/* connections.h - the connections of a server and their queues. */
 #pragma once
 
 #include "rendezvous/wire.h"
 
-/* A list whose links are inside of what is listed: to put in and take out costs no memory. */
+/* An intrusive list: linking allocates nothing. */
 
 struct rc_queue;
 struct rc_gather;
 
 struct rc_link {
-    struct rc_queue *queue; /* that it is in; NULL: none */
+    struct rc_queue *queue; /* current queue; NULL: none */
     struct rc_link *previous;
     struct rc_link *next;
 };
@@ -34,7 +34,7 @@ static inline void rc_queue_leave(struct rc_link *link)
     link->queue = NULL;
 }
 
-/* At its end; leaves the one that it stood in. */
+/* Append, after leaving the current queue. */
 static inline void rc_queue_join(struct rc_queue *queue, struct rc_link *link)
 {
     rc_queue_leave(link);
@@ -46,42 +46,36 @@ static inline void rc_queue_join(struct rc_queue *queue, struct rc_link *link)
     queue->count++;
 }
 
-/* A text that several connections send. */
+/* Shared by several connections. */
 struct rc_body {
     size_t users;
     size_t size;
     char bytes[];
 };
 
-/* A copy of the text, or room for so many bytes if text.p is NULL. It has one user. NULL without memory. */
+/* Copy the text, or allocate text.n bytes if text.p is NULL, for one user. Return NULL without memory. */
 struct rc_body *rc_body_make(struct rc_str text);
 
-/* One user less: the last one's frees it. NULL is ignored. */
+/* Drop one user; free the body with the last. NULL is ignored. */
 void rc_body_drop(struct rc_body *body);
 
-/* The connections of a server: accepted, read, replied to, closed.
- *
- * A connection is pending until its message is whole and carries the token. From
- * then on it is authenticated, until it has its reply. Pending ones are kept in
- * order of arrival; the oldest is closed when it has been silent for too long.
- * What a message means is the server's business.
- *
- * If descriptors run out, a newcomer gets that of a pending connection that has been
- * silent for half a second, or waits until a connection is closed: a node or a task that waits has one of them. */
+/* A connection is pending until its complete message carries the token, then authenticated until it has its reply.
+ * RC_CONNECTIONS_PATIENCE limits pending ones. Without descriptors a new connection displaces a pending one that was
+ * silent for half a second, or waits. */
 
 enum {
-    RC_CONNECTIONS_PATIENCE = 5,     /* seconds */
-    RC_CONNECTIONS_SILENCE_MS = 500, /* the same if descriptors are short */
+    RC_CONNECTIONS_PATIENCE = 5,     /* seconds for a pending connection */
+    RC_CONNECTIONS_SILENCE_MS = 500, /* without descriptors */
 };
 
 struct rc_connection {
-    struct rc_link link;      /* first: rc_connection_of casts; the handler may put it into a queue of its own */
-    struct rc_wire wire;      /* its message */
-    struct rc_gather *gather; /* that it waits for (gather.h); NULL: none */
-    uint32_t member;          /* its number there */
-    struct rc_body *reply;    /* NULL: not yet */
-    size_t size;              /* bytes of the reply that this connection gets */
-    size_t sent;              /* of them, and of the head */
+    struct rc_link link; /* first: rc_connection_of casts; the handler may move it */
+    struct rc_wire wire;
+    struct rc_gather *gather; /* awaited (gather.h); NULL: none */
+    uint32_t member;          /* number in the gather */
+    struct rc_body *reply;    /* NULL: none yet */
+    size_t size;              /* bytes to send */
+    size_t sent;              /* with the head */
     char head[RC_WIRE_HEAD_MAX];
     size_t head_size;
     const char *token;
@@ -94,11 +88,10 @@ static inline struct rc_connection *rc_connection_of(struct rc_link *link)
     return (struct rc_connection *)(void *)link;
 }
 
-/* Called when a message is whole and its connection authenticated. May set the reply now or
- * later. Return false to drop the connection. */
+/* Handle an authenticated connection with its message; the reply may follow later. Return false to drop it. */
 typedef bool rc_connections_handle(void *more, struct rc_connection *connection);
 
-/* Called before an authenticated connection without a reply is dropped, because its other end has closed it. */
+/* Called before dropping an authenticated connection whose peer left before its reply. */
 typedef void rc_connections_left(void *more, struct rc_connection *connection);
 
 enum { RC_LISTENERS_MAX = 2 };
@@ -106,8 +99,8 @@ enum { RC_LISTENERS_MAX = 2 };
 struct rc_connections {
     int listener[RC_LISTENERS_MAX]; /* -1: none */
     int epoll;
-    int life;     /* a descriptor whose other end speaks, or closes, when the server is to end; -1: none */
-    int64_t deaf; /* out of descriptors: when the listeners are watched again; 0: they are watched */
+    int life;     /* becomes readable when the server must end; -1: none */
+    int64_t deaf; /* when to watch the listeners again; 0: watched */
     const char *token;
     rc_connections_handle *handle;
     rc_connections_left *left;
@@ -116,29 +109,28 @@ struct rc_connections {
     struct rc_queue authenticated;
 };
 
-/* Owns the listeners (of rc_listen or rc_local_listen) from now on, even on failure; the token stays the caller's.
- * Processes of other users are not served at a local one, where the token is RC_LOCAL_TOKEN. Return 0 or -errno. */
+/* Take over the listeners, even on failure; borrow the token. Local listeners serve this user, with RC_LOCAL_TOKEN.
+ * Return 0 or -errno. */
 int rc_connections_open(struct rc_connections *connections, const int listener[RC_LISTENERS_MAX], const char *token,
                         rc_connections_handle *handle, rc_connections_left *left, void *more);
 
 void rc_connections_close(struct rc_connections *connections);
 
-/* Watch this descriptor instead of the one before, which the caller closes; -1: none. Return 0 or -errno. */
+/* Replace `life` (-1: none); the caller closes the old one. Return 0 or -errno. */
 int rc_connections_live(struct rc_connections *connections, int life);
 
-/* Accept all who have come, and listen no more. May not be called from the handler. */
+/* Accept pending connections, then stop listening. Do not call from the handler. */
 void rc_connections_shut(struct rc_connections *connections);
 
-/* Wait for events and handle them, once, at most until `until` (rc_milliseconds; INT64_MAX:
- * no limit). Return false once the other end of `life` has said something, or is closed. */
+/* Handle events once, waiting until `until` (rc_milliseconds; INT64_MAX: forever). Return false when `life` is readable
+ * or closed. */
 bool rc_connections_serve(struct rc_connections *connections, int64_t until);
 
-/* Set the first `size` bytes of a body as the connection's reply; the connection is one more user. NULL: drop it. */
+/* Reply with the first `size` bytes of a body, or drop the connection if NULL. */
 void rc_connection_reply_with(struct rc_connection *connection, struct rc_body *body, size_t size);
 
-/* Send the reply of an authenticated connection, as far as the socket takes it, and then
- * close the connection. May not be called from the handler. */
+/* Send the reply and close the connection. Do not call from the handler. */
 void rc_connections_reply(struct rc_connections *connections, struct rc_connection *connection);
 
-/* Return true if the other end has closed the connection, and so does not wait for a reply. */
+/* Return true if the peer has closed the connection. */
 bool rc_connection_has_left(const struct rc_connection *connection);

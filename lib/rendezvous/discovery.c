@@ -33,7 +33,7 @@ bool rc_pmix_server_is_own(const struct rc_result *result)
     case RC_PMIX_SERVER_OWN:
         return !step.p;
     case RC_PMIX_SERVER_SLURM:
-        /* steps of several het components share a namespace that is not called after each of them */
+        /* steps of a heterogeneous job share a namespace, named after one of them */
         return !rc_env_get(&result->env, "SLURM_HET_SIZE").p && rc_str_is(step, result->facts.run_id);
     case RC_PMIX_SERVER_NONE:
         break;
@@ -41,10 +41,9 @@ bool rc_pmix_server_is_own(const struct rc_result *result)
     return false;
 }
 
-/* mpi/pmix sends a request for a rank's keys to the wrong node, or to none, in a step that does not begin at the job's
- * first node: pmixp_dmdx_get() takes the index of the rank's node in the step (pmixp_nspace_resolve), and _slurm_send()
- * reads it as one in the job (pmixp_info_job_host). Since Slurm 17.11 (d992bf19c3), and in 26.05 too. So the host of
- * rank 0, whose keys all nodes read, needs the same index in both lists. */
+/* mpi/pmix sends requests for keys to a wrong node if the step does not begin at the job's first node: pmixp_dmdx_get()
+ * takes the node's index in the step (pmixp_nspace_resolve), _slurm_send() the one in the job (pmixp_info_job_host);
+ * Slurm 17.11 (d992bf19c3) to 26.05. So rank 0's host needs the same index in both lists. */
 const char *rc_pmix_server_unreached(const struct rc_facts *facts)
 {
     static const char unreached[] =
@@ -64,7 +63,7 @@ const char *rc_pmix_server_unreached(const struct rc_facts *facts)
     return NULL;
 }
 
-/* Why the launch's nodes do not meet over PMIx, or NULL. */
+/* Return why the nodes cannot meet over PMIx, or NULL. */
 static const char *refuse_pmix(const struct rc_result *result)
 {
     if (rc_pmix_server_is_own(result))
@@ -74,8 +73,8 @@ static const char *refuse_pmix(const struct rc_result *result)
                : "there is no rendezvous server beside srun, and no PMIx server";
 }
 
-/* With PMIx 4's default store the second PMIx_Init of a task, which is the
- * command's own, finds nothing, and MPI_Init fails (measured with 4.2.2). */
+/* With PMIx 4's default store the second PMIx_Init of a task finds no data, and MPI_Init fails (measured with
+ * 4.2.2). */
 const char *rc_pmix_server_gds(struct rc_str version)
 {
     return rc_str_starts(version, "4.") ? "hash" : NULL;
@@ -83,10 +82,10 @@ const char *rc_pmix_server_gds(struct rc_str version)
 
 extern char **environ;
 
-/* FAREWELL_MS: how long a server stays after its owner, so that late tasks find what a short-lived rank 0 has left. */
+/* FAREWELL_MS: late tasks need the values of a short-lived rank 0. */
 enum { PAUSE_MS = 20, PATIENCE_MS = 2000, PUBLISH_MS = 10000, FAREWELL_MS = 10000, ARGUMENTS_SIZE = 1024 };
 
-/* The scope alone would be the same for two launches of torchrun, or two by hand. */
+/* Launches of torchrun, or by hand, can share a scope. */
 static const char *full_scope(const struct rc_result *result, struct rc_arena *arena)
 {
     const char *text = rc_format(arena, "%s", result->facts.scope);
@@ -101,7 +100,7 @@ static const char *full_scope(const struct rc_result *result, struct rc_arena *a
     return text;
 }
 
-/* torchrun on one node is a launch of its own on each node of the step. */
+/* torchrun on one node is a separate launch there. */
 static bool is_for_this_launch(const struct rc_result *result, uint32_t nodes, struct rc_str step)
 {
     switch (result->launcher->srun_server) {
@@ -124,7 +123,7 @@ static bool find_server_of_srun(const struct rc_result *result, uint32_t nodes, 
     return rc_endpoint_of_srun(&result->env, &endpoint, &step, &arena) && is_for_this_launch(result, nodes, step);
 }
 
-/* Unknown numbers are those of a launch that says little of itself, by hand. */
+/* A launch by hand may leave numbers unset. */
 static uint32_t count_nodes(const struct rc_result *result)
 {
     uint32_t nodes = result->facts.field[RC_NNODES].value;
@@ -153,7 +152,7 @@ void rc_discovery_find(const struct rc_result *result, struct rc_discovery *disc
     scope = full_scope(result, &arena);
     snprintf(discovery->scope, RC_DISCOVERY_SCOPE, "%016llx", (unsigned long long)rc_hash(scope, strlen(scope)));
     discovery->is_by_hand = result->launcher->by_hand;
-    /* the meeting of this node's tasks has the name without it */
+    /* this node's tasks meet at the name without "server:" */
     rc_local_name(rc_format(&arena, "server:%s", scope), 0, discovery->name);
     if (result->identity.field[RC_RANK] == RC_UNKNOWN)
         return;
@@ -168,9 +167,9 @@ void rc_discovery_find(const struct rc_result *result, struct rc_discovery *disc
     } else if (!(refused = refuse_pmix(result))) {
         discovery->kind = RC_DISCOVERY_PMIX;
         discovery->cure = "start them with srun --ddp";
-        /* the one whose keys the others ask for, whatever order= has made of the ranks */
+        /* the launcher's rank 0 publishes, regardless of order= */
         discovery->is_root = result->facts.field[RC_RANK].value == 0;
-        /* other servers than Slurm's want all tasks to be connected, or none */
+        /* other PMIx servers require all tasks to connect, or none */
         discovery->is_near = result->launcher->pmix_server == RC_PMIX_SERVER_SLURM;
     } else {
         discovery->why = nodes == RC_UNKNOWN ? "it is not known how many nodes there are" : refused;
@@ -213,7 +212,7 @@ const char **rc_pmix_environment(char variable[RC_PMIX_VARIABLE])
     return copy;
 }
 
-/* The path of a program beside rollcall-exchange. False if it is not installed. */
+/* Find a program beside rollcall-exchange. Return false if missing. */
 static bool find_program(const struct rc_tools *tools, const char *name, char path[PATH_MAX])
 {
     const char *end = tools->exchange ? strrchr(tools->exchange, '/') : NULL;
@@ -223,7 +222,7 @@ static bool find_program(const struct rc_tools *tools, const char *name, char pa
     return snprintf(path, PATH_MAX, "%.*s/%s", (int)(end - tools->exchange), tools->exchange, name) < PATH_MAX;
 }
 
-/* Run one of rollcall's own programs for the line that it prints. As rc_program_line. */
+/* Run a program and read its line, as rc_program_line. */
 static int run_program(const struct rc_tools *tools, struct rc_program *program, const char *name, int64_t deadline,
                        char text[RC_DISCOVERY_TEXT])
 {
@@ -247,9 +246,8 @@ static int run_program(const struct rc_tools *tools, struct rc_program *program,
     return rc;
 }
 
-/* On one node the server ends some time after this process, and a next program of the task owns it, or starts another
- * one. Other nodes would not find that: over PMIx the owner is the process that has started this one, unless that
- * adopts orphans, or is outside of the container. */
+/* On one node the server outlives this process, and the task's next program takes it over. Other nodes would miss a
+ * successor, so over PMIx the parent process is the owner, unless it is init or outside of the container. */
 static pid_t find_owner(const struct rc_discovery *discovery)
 {
     pid_t parent = getppid();
@@ -270,7 +268,7 @@ static const char *write_settings(const struct rc_discovery *discovery, const st
     return rc_server_settings_write(&settings, arena);
 }
 
-/* Return 1 if another process has started one. */
+/* Return 1 if another process has started a server. */
 static int start_server(const struct rc_tools *tools, const char *settings, int64_t deadline,
                         char text[RC_DISCOVERY_TEXT])
 {
@@ -279,7 +277,7 @@ static int start_server(const struct rc_tools *tools, const char *settings, int6
     struct rc_program program = { .argument = RC_EXCHANGE_SERVER, .more = more };
     int rc;
 
-    /* wait for its end even if little time is left: a shorter deadline would kill it half-way */
+    /* let it finish: a shorter deadline would kill it half-way */
     rc = run_program(tools, &program, RC_EXCHANGE, publish > deadline ? publish : deadline, text);
     if (rc == -ETIMEDOUT)
         return explain_failure(text, RC_EXCHANGE, strerror(ETIMEDOUT));
@@ -311,7 +309,7 @@ static int open_own_server(const struct rc_discovery *discovery, const struct rc
         rc = rc_local_await(discovery->name, 0);
         if (rc == -EPERM)
             return explain_failure(text, "the server", rc_local_error(rc));
-        /* of this task's program before, or of another thread */
+        /* started by an earlier program of this task, or another thread */
         if (rc == 0 && rc_client_tell(&server, rc_str(message), PATIENCE_MS) == 0)
             return 0;
         rc = start_server(tools, settings, deadline, text);
@@ -324,7 +322,7 @@ static int open_own_server(const struct rc_discovery *discovery, const struct rc
     return rc == 0 ? 0 : -ETIMEDOUT;
 }
 
-/* Wait for the root's server at its name. */
+/* Wait for the root's server at its local name. */
 static int await_root(const struct rc_discovery *discovery, int64_t deadline, char text[RC_DISCOVERY_TEXT])
 {
     int rc = rc_local_await(discovery->name, deadline);
@@ -334,7 +332,7 @@ static int await_root(const struct rc_discovery *discovery, int64_t deadline, ch
     return rc == 0 || rc == -ETIMEDOUT ? rc : explain_failure(text, "the server", rc_local_error(rc));
 }
 
-/* A process on the root's node tries the name first: that spares it the PMIx server. */
+/* The local name spares a PMIx query. */
 static int query_pmix(const struct rc_discovery *discovery, const struct rc_tools *tools, int64_t deadline,
                       char text[RC_DISCOVERY_TEXT])
 {

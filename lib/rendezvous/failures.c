@@ -7,8 +7,7 @@
 
 #include "base/pairs.h"
 
-/* srun ends the step some tenths of a second after the first failure. A step that goes on is waited for so long, so
- * that those that fail next are known. */
+/* srun ends the step ~0.3 s after the first failure. Otherwise wait this long for more failures. */
 enum { SETTLE_MS = 2000, NAME_MAX = 64, ERROR_MAX = 300, LATER_SHOWN = 64, PATH_MAX_SHOWN = 512 };
 
 static const struct rc_row rows[] = {
@@ -48,7 +47,7 @@ bool rc_failures_are_alike(struct rc_str a, struct rc_str b)
     return !a.n && !b.n;
 }
 
-/* Keeps a copy of the text, which is *failure's from now on. */
+/* Copy the text; *place points into the copy. */
 static void keep(struct rc_failures *failures, struct rc_failure *place, struct rc_str text)
 {
     char *room = failures->text[place == &failures->next];
@@ -63,7 +62,7 @@ static void begin(struct rc_failures *failures, struct rc_str text, int64_t now)
 
     *failures = (struct rc_failures){ .since = now, .alike = 1 };
     keep(failures, &failures->first, text);
-    /* torchrun tells of a signal, and not in which attempt */
+    /* torchrun reports a signal without the attempt */
     if (failures->first.attempt < attempt)
         failures->first.attempt = attempt;
 }
@@ -74,8 +73,8 @@ bool rc_failures_take(struct rc_failures *failures, struct rc_str text, int64_t 
 
     if (!read_failure(text, &failure))
         return false;
-    /* torchrun has started its workers again; or it tells some tenths of a second late which one a signal has ended:
-     * the exceptions of the others are its consequences */
+    /* torchrun restarted its workers; or it reported ~0.3 s late the worker whose end by a signal caused the others'
+     * exceptions */
     if (!failures->alike || failure.attempt > failures->first.attempt ||
         (failure.killed && !failures->first.killed && !failures->said)) {
         begin(failures, text, now);
@@ -93,7 +92,7 @@ int64_t rc_failures_due(const struct rc_failures *failures)
     return failures->alike && !failures->said ? failures->since + SETTLE_MS : INT64_MAX;
 }
 
-/* "rank 3 on n2" */
+/* Return "rank 3 on n2". */
 static const char *name_process(const struct rc_failure *failure, struct rc_arena *arena)
 {
     bool has_rank = failure->rank != RC_UNKNOWN;
@@ -102,7 +101,7 @@ static const char *name_process(const struct rc_failure *failure, struct rc_aren
                      failure->host.n ? " on " : "", &failure->host);
 }
 
-/* Of an error that is only a consequence the beginning will do: gloo's have 200 characters. */
+/* Shorten the error of a consequence: gloo's have 200 characters. */
 static const char *begin_of(struct rc_str error, struct rc_arena *arena)
 {
     struct rc_str shown = { error.p, error.n < LATER_SHOWN ? error.n : LATER_SHOWN };
@@ -110,7 +109,7 @@ static const char *begin_of(struct rc_str error, struct rc_arena *arena)
     return rc_format(arena, "%pS%s", &shown, shown.n < error.n ? "..." : "");
 }
 
-/* What has failed first, or how many have failed alike: of those nobody can say who was first. */
+/* Name the first failure, or the number of equal failures, whose order is unknown. */
 static const char *name_first(const struct rc_failures *failures, struct rc_arena *arena)
 {
     const struct rc_failure *first = &failures->first;

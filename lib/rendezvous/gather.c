@@ -216,7 +216,7 @@ void rc_gather_attend(struct rc_gather *gather, uint32_t member, int64_t now)
     gather->come[member] = true;
 }
 
-/* False without memory. */
+/* Return false without memory. */
 static bool keep(struct rc_gather *gather, const struct rc_gather_request *request, int64_t now)
 {
     struct rc_arrival *list = gather->list;
@@ -375,7 +375,7 @@ void rc_gather_serve(struct rc_gather *gather, struct rc_connection *connection)
 
     rc_connection_reply_with(connection, gather->reply, gets_all ? gather->reply->size : gather->head);
     gather->served += connection->member != RC_UNKNOWN;
-    /* the gather may be forgotten before a connection for whose reply there was no memory is dropped */
+    /* the gather may be freed before a connection whose reply failed without memory */
     connection->gather = NULL;
 }
 

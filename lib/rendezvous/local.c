@@ -42,7 +42,7 @@ static socklen_t address_of(struct rc_str name, struct sockaddr_un *address)
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n);
 }
 
-/* A socket that has the name, by bind, or is connected to it, by connect. */
+/* Open a socket and `use` (bind or connect) the name. */
 static int open_socket(struct rc_str name, int (*use)(int fd, const struct sockaddr *address, socklen_t size))
 {
     struct sockaddr_un address;

@@ -18,7 +18,6 @@ struct rc_roll *rc_muster_rolls(const struct rc_gather *roll, size_t *count)
     return rolls;
 }
 
-/* Counts the missing tasks of one node. */
 static uint32_t count_missing(const struct rc_roll *roll, const struct rc_gather *gather)
 {
     struct rc_str rest = roll->tasks;
@@ -31,7 +30,7 @@ static uint32_t count_missing(const struct rc_roll *roll, const struct rc_gather
     return missing;
 }
 
-/* Finds the missing members. `range` has room for all. */
+/* `range` has room for all members. */
 static size_t find_missing(const struct rc_gather *gather, struct rc_range *range)
 {
     size_t ranges = 0;
@@ -42,7 +41,7 @@ static size_t find_missing(const struct rc_gather *gather, struct rc_range *rang
     return ranges;
 }
 
-/* " on n[2-3]", or "" unless the nodes of all missing tasks are known. */
+/* Return " on n[2-3]", or "" unless the nodes of all missing tasks are known. */
 static const char *name_hosts(const struct rc_gather *gather, const struct rc_roll *rolls, size_t count,
                               struct rc_member *member, struct rc_namer *namer, struct rc_str *one)
 {
@@ -65,8 +64,8 @@ static const char *name_hosts(const struct rc_gather *gather, const struct rc_ro
     return rc_format(&namer->text, " on %s", hosts);
 }
 
-/* "tasks 2-3 on n2", text of the namer. *one is the name of one of the hosts, without a domain, as Slurm takes it, if
- * the roll has the nodes of all. NULL if all have come, or without memory. */
+/* Return "tasks 2-3 on n2", text of the namer; or NULL. If the roll has all their nodes, *one is a host without its
+ * domain, as Slurm takes it. */
 static const char *name_missing(const char *what, const struct rc_gather *gather, const struct rc_gather *roll,
                                 struct rc_namer *namer, struct rc_str *one)
 {
@@ -112,7 +111,7 @@ int64_t rc_muster_due(const struct rc_muster *muster, const struct rc_gather *ga
     return muster->since < 0 ? INT64_MAX : muster->since + RC_MUSTER_NONE * wait;
 }
 
-/* Whether all have come since some were named. */
+/* Return true once, when all have attended after some were printed as missing. */
 static bool has_all_now(struct rc_muster *muster, const struct rc_gather *gather)
 {
     bool has = muster->awaited && gather && rc_gather_has_all(gather);
@@ -135,7 +134,7 @@ bool rc_muster_name(struct rc_muster *muster, const struct rc_gather *nodes)
     return named;
 }
 
-/* "n[1-2]", "nodes 1-2" */
+/* Return "n[1-2]" or "nodes 1-2". */
 static const char *name_silent(const struct rc_muster *muster, const struct rc_gather *nodes, struct rc_namer *namer)
 {
     struct rc_str one;
@@ -178,7 +177,7 @@ const char *rc_muster_end(const struct rc_muster *muster, const struct rc_gather
 
     if (!nodes || rc_gather_has_all(nodes) || !ending)
         return NULL;
-    /* a node that cannot reach srun prints that; tasks that have not ended well may have ended in another plugin */
+    /* a node that cannot reach srun prints RC611; failed tasks may have ended in another plugin */
     return rc_format(arena, "the step has ended, and nothing came from %s; unless %s, %s tasks ran without ranks%s",
                      name_silent(muster, nodes, &namer),
                      ending == RC_ENDED_WELL ? "RC611 reports otherwise" : "another line reports otherwise",
@@ -186,7 +185,7 @@ const char *rc_muster_end(const struct rc_muster *muster, const struct rc_gather
                      muster->named ? "" : "; see slurmd's log there: it must load rollcall.so");
 }
 
-/* The command that shows an administrator the processes on a node; "" outside of Slurm. */
+/* The command that lists the processes of a node; "" outside of Slurm. */
 static const char *process_command(const struct rc_muster *muster, struct rc_namer *namer, struct rc_str host)
 {
     if (!muster->job)

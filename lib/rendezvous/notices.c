@@ -5,7 +5,7 @@
 
 #include "system/node.h"
 
-/* RC711 takes up to 1,700 bytes, with its pieces, and RC621 may be there before. */
+/* RC711 takes up to 1,700 bytes with its pieces; RC621 may precede it. */
 enum { SAY_SIZE = 4096 };
 
 static const struct rc_gather *look(const struct rc_gathers *gathers, const char *name)

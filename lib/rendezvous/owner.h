@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Zero it but for `fd`, which is -1, and `grace` to begin: it has no owner then, and does not end. */
+/* Zero it except `fd` (-1) and `grace`. */
 struct rc_owner {
     uint32_t pid;
-    int fd;         /* of the process, if the kernel has such (5.3); or -1 */
-    uint32_t grace; /* milliseconds after its end */
-    int64_t end;    /* of the server; 0: the process is there */
+    int fd;         /* pidfd, since Linux 5.3; or -1 */
+    uint32_t grace; /* milliseconds after the owner's end */
+    int64_t end;    /* of the server; 0: the owner runs */
 };
 
 void rc_owner_watch(struct rc_owner *owner, uint32_t pid);
@@ -18,8 +18,8 @@ void rc_owner_leave(struct rc_owner *owner);
 
 bool rc_owner_has_ended(struct rc_owner *owner);
 
-/* When the server ends; INT64_MAX: not yet known. */
+/* Return when the server ends; INT64_MAX: unknown. */
 int64_t rc_owner_end(const struct rc_owner *owner);
 
-/* When to look at the process next; INT64_MAX: its descriptor reports its end. */
+/* Return when to check the owner next; INT64_MAX: the pidfd reports it. */
 int64_t rc_owner_due(const struct rc_owner *owner);

@@ -10,7 +10,7 @@
 #include "launcher/hosts.h"
 #include "roll/names.h"
 
-/* Nodes come to the same finding within moments. The first one is named at once, the others together. */
+/* Nodes report the same finding within moments: print the first at once, the others together. */
 enum { SETTLE_MS = 1500, BEGIN_SHOWN = 64 };
 
 struct report {
@@ -25,7 +25,7 @@ static const struct rc_row rows[] = {
     RC_ROW_TEXT(struct report, text, RC_REPORT_SIZE),
 };
 
-/* RC206 has the administrator's own text. */
+/* RC206 contains the administrator's text. */
 static const struct rc_form form = { .head = "reported", .any_script = true, RC_FORM_ROWS(rows) };
 
 const char *rc_report_write(enum rc_message_id id, uint32_t node, const char *text, struct rc_arena *arena)
@@ -35,7 +35,7 @@ const char *rc_report_write(enum rc_message_id id, uint32_t node, const char *te
     return rc_pairs_write(&form, &report, arena);
 }
 
-/* The text without the name of the node that has sent it. */
+/* Return the text without the name of its node. */
 static struct rc_str drop_host(struct rc_str text, struct rc_str hosts, uint32_t node, char *room)
 {
     char host[RC_HOST_MAX + 1];
@@ -66,7 +66,7 @@ static bool are_alike(const struct rc_reports_group *group, const struct report 
                                                              drop_host(report->text, hosts, report->node, room[1])));
 }
 
-/* The group of findings that differ only in numbers and hosts, or a free one; NULL: all are taken. */
+/* Return the group of findings that differ only in numbers and hosts, or a free one, or NULL. */
 static struct rc_reports_group *find_group(struct rc_reports *reports, const struct report *report)
 {
     for (size_t i = 0; i < RC_REPORT_GROUPS; i++) {
@@ -123,7 +123,7 @@ int64_t rc_reports_due(const struct rc_reports *reports)
     return due;
 }
 
-/* The nodes that have sent it since the last line. Several findings may have the same id. */
+/* Name the senders since the last line. Several findings may share an id. */
 static const char *name_others(const struct rc_reports *reports, struct rc_reports_group *group, struct rc_arena *arena)
 {
     struct rc_str all = rc_str(group->text);

@@ -16,22 +16,22 @@
 
 enum { FAREWELL_MS = 2000, SRUN_MS = 1000, FOREIGN_SIZE = 96, HOST_SIZE = 64, LINE_SIZE = 512 };
 
-#define MAPPED "::ffff:" /* before an IPv4 address at a listener of both */
+#define MAPPED "::ffff:" /* IPv4 prefix at a dual-stack listener */
 
 struct rc_server {
     struct rc_connections connections;
     char token[RC_WIRE_TOKEN + 1];
     struct rc_gathers gathers;
-    rc_server_decide *decide; /* NULL: the roll call is a gather like any other */
+    rc_server_decide *decide; /* NULL: the roll call is an ordinary gather */
     void *more;
     struct rc_notices notices;
     struct rc_owner owner;
     struct rc_server_settings settings; /* of the roll call */
-    bool is_brief;                      /* it serves one roll call */
-    int srun;                           /* its socket; or -1 */
-    bool signalled;                     /* the step has received a signal */
+    bool is_brief;                      /* serve one roll call */
+    int srun;                           /* socket to srun; or -1 */
+    bool signalled;                     /* the step received a signal */
     bool ended;                         /* srun knows that a failure ends the step */
-    char foreign[FOREIGN_SIZE];         /* the first member of another version of the wire; empty: none */
+    char foreign[FOREIGN_SIZE];         /* first member with another wire version; empty: none */
 };
 
 static rc_connections_handle handle_message;
@@ -121,12 +121,12 @@ static bool take_member(struct rc_server *server, const struct rc_gather_request
 
     if (!gather)
         return false;
-    /* among the tasks of a node another one that has come already only waits: between nodes that is a contradiction */
+    /* a duplicate among a node's tasks only waits; among nodes it is a contradiction */
     connection->member = server->is_brief && rc_gather_has(gather, request->member) ? RC_UNKNOWN : request->member;
     if (connection->member != RC_UNKNOWN)
         rc_gather_arrive(&server->gathers, gather, request, rc_milliseconds());
     rc_wire_free(&connection->wire);
-    /* what has been gathered is the first one's, and it has that */
+    /* only the first member gets the values */
     if (gather->over && gather->to_first)
         return reply_text(connection, RC_STR(RC_GATHERED_NOTHING));
     if (!gather->over) {
@@ -157,7 +157,7 @@ static bool take_request(struct rc_server *server, const struct rc_gather_reques
     return gather && reply_text(connection, RC_STR(""));
 }
 
-/* Reads what srun has written. False if srun has ended: the byte that it wrote before is left. */
+/* Return false if srun ended, with its last byte unread. */
 static bool follow_srun(struct rc_server *server)
 {
     char byte;
@@ -169,7 +169,7 @@ static bool follow_srun(struct rc_server *server)
     return recv(server->srun, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
 }
 
-/* The first failure ends the step, unless it has received a signal. Returns when srun has set that. */
+/* End the step at the first failure, unless it received a signal. Return when srun has set that. */
 static void end_step(struct rc_server *server)
 {
     const char failed = RC_LIFE_FAILED;
@@ -181,7 +181,7 @@ static void end_step(struct rc_server *server)
         continue;
 }
 
-/* A task's next program, after the one that owned the server has ended; or a roll call, after other calls. */
+/* From a task's next program after the owner's end, or for a roll call after other calls. */
 static bool take_settings(struct rc_server *server, struct rc_str text)
 {
     struct rc_server_settings settings;
@@ -194,13 +194,13 @@ static bool take_settings(struct rc_server *server, struct rc_str text)
         return false;
     if (server->owner.pid && rc_owner_has_ended(&server->owner))
         watch_owner(server, settings.owner);
-    settings.hosts = settings.local = RC_ABSENT; /* of the message */
+    settings.hosts = settings.local = RC_ABSENT; /* point into the message */
     if (settings.seconds)
         server->settings = settings;
     return true;
 }
 
-/* The first member of another version of the wire in the roll call, whose head and first words are the same in all. */
+/* Note a member with another wire version, which shares the head and the first words. */
 static void note_foreign(struct rc_server *server, const struct rc_connection *connection)
 {
     struct rc_arena arena = { .base = server->foreign, .size = sizeof(server->foreign) };
@@ -217,7 +217,7 @@ static void note_foreign(struct rc_server *server, const struct rc_connection *c
         getnameinfo((struct sockaddr *)&peer, size, text, sizeof(text), NULL, 0, NI_NUMERICHOST);
     at = rc_str_starts(rc_str(text), MAPPED) ? text + strlen(MAPPED) : text;
     rc_format(&arena, "%u%s%s", connection->wire.version, *at ? ", at " : "", at);
-    /* the roll call ends with it, even if no other node has come */
+    /* end the roll call even if no other node arrived */
     roll = rc_gathers_find(&server->gathers, RC_STR(RC_GATHER_ROLL), 1);
     if (roll && roll->over && server->notices.say)
         server->notices.say(RC608,
@@ -246,7 +246,7 @@ static bool handle_message(void *more, struct rc_connection *connection)
         note_foreign(server, connection);
     else if (rc_gather_request_read(text, &request))
         return take_request(server, &request, connection);
-    /* a node that no longer waits for this server has printed its line */
+    /* nodes that left print the line themselves */
     else if (!rc_str_starts(text, RC_SERVER_REPORTED) || !rc_connection_has_left(connection))
         good = rc_notices_take(&server->notices, &server->gathers, text) || take_settings(server, text) ||
                take_state(server, text);
@@ -269,7 +269,7 @@ static void end_gather(struct rc_server *server, struct rc_gather *gather)
     else if (!rc_gather_is_whole(gather))
         missing = rc_muster_missing(gather, rc_gathers_look(&server->gathers, RC_GATHER_ROLL), &arena);
     rc_gather_end(&server->gathers, gather, text, missing, is_roll);
-    /* a member that has its reply may come again, for its next roll call */
+    /* a member may reconnect for its next roll call */
     if (server->is_brief)
         rc_connections_shut(&server->connections);
     while (gather->waiting.first) {
@@ -281,7 +281,7 @@ static void end_gather(struct rc_server *server, struct rc_gather *gather)
     rc_gathers_tidy(&server->gathers, gather);
 }
 
-/* End those that are whole, or whose time is over. */
+/* End complete and overdue gathers. */
 static void end_gathers(struct rc_server *server)
 {
     int64_t now = rc_milliseconds();
@@ -308,7 +308,7 @@ static int64_t find_due(const struct rc_server *server)
     return lesser(due, rc_owner_due(&server->owner));
 }
 
-/* One round; false once its life is over. */
+/* Serve one round. Return false when the server must end. */
 static bool serve_round(struct rc_server *server, int64_t until)
 {
     int64_t before = rc_milliseconds();
@@ -325,7 +325,7 @@ static bool serve_round(struct rc_server *server, int64_t until)
     }
     if (rc_owner_has_ended(&server->owner))
         rc_connections_live(&server->connections, -1);
-    /* members that came while this process was suspended count, and that time does not: when it began is not known */
+    /* after a suspension, count members that arrived and postpone the deadlines */
     if (until > 0 && rc_deadline_resume(until, until, 0) > until) {
         rc_gathers_postpone(&server->gathers, rc_milliseconds() - before);
         rc_connections_serve(&server->connections, 0);
@@ -335,13 +335,13 @@ static bool serve_round(struct rc_server *server, int64_t until)
     return rc_milliseconds() < rc_owner_end(&server->owner);
 }
 
-/* A connection that was not read yet may be a late node: closing it would end that node's tasks. */
+/* An unread connection may be a late node; closing it would end that node's tasks. */
 static bool has_callers(const struct rc_server *server)
 {
     return server->connections.authenticated.first || server->connections.pending.first;
 }
 
-/* The last round is for one who has come meanwhile. */
+/* The last round serves late members. */
 static void serve_roll(struct rc_server *server)
 {
     const struct rc_gather *roll;

@@ -22,9 +22,9 @@
 #include "system/program.h"
 
 enum {
-    BEYOND_MS = 1500,  /* beyond the server's last moment: a node receives the decision before its time is over */
-    WORD_MS = 1000,    /* for a message from a node that takes no part */
-    RESERVE_MS = 2000, /* of a waiter, on a busy node */
+    BEYOND_MS = 1500,  /* so that a node receives the server's last decision */
+    WORD_MS = 1000,    /* for a message without a roll call */
+    RESERVE_MS = 2000, /* for a waiter on a busy node */
 };
 
 static void copy_text(struct rc_str text, char *to, size_t size)
@@ -36,7 +36,7 @@ static void copy_text(struct rc_str text, char *to, size_t size)
     rc_copy(&arena, text);
 }
 
-/* The others may count on this node where its entry was sent. */
+/* If the entry was sent, other nodes may count on this one. */
 static void break_off(struct rc_outcome *outcome, bool sent, const char *why)
 {
     outcome->how = sent ? RC_LOST : RC_MISSED;
@@ -74,13 +74,13 @@ bool rc_session_hold(const struct rc_options *options, struct rc_result *result,
         master->todo |= RC_MASTER_HOLD;
     if (!(master->todo & RC_MASTER_HOLD))
         return true;
-    /* verify it now: the other nodes cannot. addr= has not been resolved yet */
+    /* verify now, because other nodes cannot; addr= is not resolved yet */
     if (master->addr_given == RC_GIVEN_BY_USER && !rc_session_compares_leads(options, result) &&
         !rc_rank0_verify(result, hooks))
         return false;
     if (is_free && !options->port_first)
         master->port = 0;
-    /* from the launch's own one on, round: two launches seldom try the same first */
+    /* start at the computed port: launches seldom try the same one */
     for (uint32_t i = options->port_first; is_free && i < options->port_last; i++) {
         *held = rc_port_hold(master->port);
         if (*held >= 0)
@@ -97,12 +97,12 @@ static uint32_t call_milliseconds(uint32_t seconds)
 
 uint32_t rc_session_patience(uint32_t seconds)
 {
-    /* rc_session_meet, with two helpers that had to be killed and the search for the server; two messages to it */
+    /* rc_session_meet: two killed helpers, the search for the server, two messages */
     return RC_SESSION_LEADS_MS + RC_SESSION_INVENTORY_MS + 2 * RC_PROGRAM_END_MS + seconds * 1000 +
            call_milliseconds(seconds) + 2 * WORD_MS + RESERVE_MS;
 }
 
-/* False where the order does not have this node, or has no first one. */
+/* Return false if the order lacks this node or a first node. */
 static bool take_order(const struct rc_answer *answer, uint32_t node, struct rc_outcome *outcome)
 {
     copy_text(answer->unordered, outcome->unordered, sizeof(outcome->unordered));
@@ -174,7 +174,7 @@ int rc_session_report(const struct rc_env *env, enum rc_message_id id, const cha
     return report ? rc_client_tell(&server, rc_str(report), WORD_MS) : -EMSGSIZE;
 }
 
-/* Add as many whole lines to the entry as there is room for. */
+/* Append as many whole lines as fit. */
 static void add_lines(struct rc_arena *entry, struct rc_str lines)
 {
     while (lines.n > 0 && entry->used < entry->size) {
@@ -187,7 +187,7 @@ static void add_lines(struct rc_arena *entry, struct rc_str lines)
     }
 }
 
-/* Add what the node has, or nothing if that is not known in time: such a node is compared with none. */
+/* Add the inventory, unless it is late: the node is then not compared. */
 static void add_inventory(const struct rc_session *session, struct rc_arena *entry)
 {
     char lines[RC_ROLL_SIZE];
@@ -204,7 +204,7 @@ static void add_inventory(const struct rc_session *session, struct rc_arena *ent
         add_lines(entry, rc_str(lines));
 }
 
-/* Add the address by which RANK 0's node reaches srun, if it is known. */
+/* Add the address with which RANK 0's node reaches srun, if known. */
 static void add_via(const struct rc_session *session, struct rc_arena *entry)
 {
     struct rc_str rest = session->endpoint.hosts;
@@ -224,14 +224,14 @@ static void add_via(const struct rc_session *session, struct rc_arena *entry)
     }
 }
 
-/* For what this node looks up once the nodes have met. Each further address would have had room. */
+/* Keep the addresses for later look-ups, unless the list may be cut. */
 static void keep_leads(struct rc_str leads, struct rc_outcome *outcome)
 {
     if (leads.n + RC_NETADDR_TEXT <= RC_LEADS_MAX)
         copy_text(leads, outcome->leads, sizeof(outcome->leads));
 }
 
-/* Add what MASTER_ADDR leads to here, so that all nodes can take another address if it leads one of them astray. */
+/* Add the addresses of MASTER_ADDR, for the nodes to agree on one. */
 static void add_leads(const struct rc_session *session, struct rc_outcome *outcome, struct rc_arena *entry)
 {
     const struct rc_result *result = session->result;
@@ -249,7 +249,7 @@ static void add_leads(const struct rc_session *session, struct rc_outcome *outco
     if (!rc_session_compares_leads(session->options, result))
         return;
     rc_lookup_ask(session->tools.exchange, &question, RC_SESSION_LEADS_MS, answer);
-    /* a program that had to be ended has waited for name servers */
+    /* a helper killed at its deadline was waiting for name servers */
     if (!rc_lookup_read(rc_str(answer), &lookup) || lookup.unstarted)
         return;
     keep_leads(lookup.leads, outcome);
@@ -259,8 +259,8 @@ static void add_leads(const struct rc_session *session, struct rc_outcome *outco
     add_via(session, entry);
 }
 
-/* A step that is cancelled ends at once, also while its nodes meet: slurmstepd's child blocks these signals, and
- * proctrack/linuxproc sends none to a process of slurmstepd's name (22.05 to 26.05 kill_tree.c, is_usercmd). */
+/* Let scancel end the step: slurmstepd's child blocks these signals, and proctrack/linuxproc skips slurmstepd (22.05 to
+ * 26.05 kill_tree.c, is_usercmd). */
 static const int endings[] = { SIGTERM, SIGINT };
 
 enum { ENDINGS = sizeof(endings) / sizeof(*endings), NAME_SIZE = 16 };
@@ -296,7 +296,7 @@ static void restore_signals(const struct signals *before)
         sigaction(endings[i], &before->action[i], NULL);
 }
 
-/* The server of RANK 0's node. Return 0, or -1 after rc_outcome_miss. `text` has what the endpoint points to. */
+/* Find the server of RANK 0's node. Return 0, or -1 after rc_outcome_miss. `text` backs *endpoint. */
 static int find_server(const struct rc_session *session, struct rc_endpoint *endpoint, char text[RC_DISCOVERY_TEXT],
                        struct rc_outcome *outcome)
 {
@@ -358,7 +358,7 @@ void rc_session_meet(const struct rc_session *session, struct rc_answer *answer,
     restore_signals(&before);
     if (rc < 0) {
         break_off(outcome, part.heard, rc == -EPROTO ? "the server has ended" : strerror(-rc));
-        /* srun's prints that it is of another release */
+        /* srun's server has printed the other release */
         if (rc == -EPROTONOSUPPORT && session->transport == RC_TRANSPORT_SRUN)
             outcome->how = RC_STOPPED;
         return;
@@ -368,7 +368,7 @@ void rc_session_meet(const struct rc_session *session, struct rc_answer *answer,
     free(reply.text);
 }
 
-/* RC405 of a node that could not hold the port: it counts where RANK 0 is alone. */
+/* RC405 of a node that could not hold the port counts only on RANK 0's node. */
 static void forget_port_error(const struct rc_outcome *outcome, const struct rc_context *context,
                               struct rc_result *result)
 {

@@ -25,7 +25,7 @@ int rc_wire_wait(int fd, short events, int64_t deadline)
 {
     struct pollfd one = { .fd = fd, .events = events };
 
-    /* what came while this process was suspended counts, even if the deadline has passed */
+    /* count bytes that arrived while this process was suspended, even after the deadline */
     for (;;) {
         int left = rc_milliseconds_left(deadline);
         int64_t before = rc_milliseconds();
@@ -38,7 +38,7 @@ int rc_wire_wait(int fd, short events, int64_t deadline)
     }
 }
 
-/* WHOLE where something came. */
+/* Return RC_WIRE_WHOLE if bytes arrived. */
 static enum rc_wire_state receive_bytes(int fd, char *to, size_t size, size_t *used)
 {
     ssize_t n;
@@ -52,7 +52,7 @@ static enum rc_wire_state receive_bytes(int fd, char *to, size_t size, size_t *u
     return RC_WIRE_WHOLE;
 }
 
-/* In constant time: its duration must not tell how much of a guess was right. */
+/* Constant time: the duration must not reveal how much of a guess was right. */
 static bool same_token(const char *a, const char *b)
 {
     unsigned different = 0;
@@ -81,8 +81,7 @@ static bool read_head(struct rc_wire *wire, struct rc_str head, const char *toke
     return wire->body != NULL;
 }
 
-/* WHOLE once the head is there and understood; what came after it in the same
- * read is the body's beginning. */
+/* Bytes after the head in the same read are the start of the body. */
 static enum rc_wire_state take_head(struct rc_wire *wire, int fd, const char *token)
 {
     enum rc_wire_state state = receive_bytes(fd, wire->head, sizeof(wire->head), &wire->head_used);
@@ -150,7 +149,7 @@ int rc_wire_new_token(char token[RC_WIRE_TOKEN + 1])
     static const char digits[] = "0123456789abcdef";
     unsigned char bytes[RC_WIRE_TOKEN / 2];
 
-    /* by the system call: glibc has getrandom() from 2.25 on, and the wheels run with 2.17 */
+    /* glibc has getrandom() since 2.25; the wheels support 2.17 */
     if (syscall(SYS_getrandom, bytes, sizeof(bytes), 0) != sizeof(bytes))
         return -EIO;
     for (unsigned i = 0; i < sizeof(bytes); i++) {
@@ -227,7 +226,7 @@ static int listen_at(uint16_t port, enum rc_port_binding binding)
     return rc;
 }
 
-/* Other programs can bind these ports at the same time, because none of these sockets listens. */
+/* Probe without listening, so other programs can bind these ports meanwhile. */
 static bool are_free(uint16_t first, uint16_t last, uint32_t count)
 {
     for (uint32_t port = first; count > 0 && port <= last; port++) {
@@ -245,8 +244,8 @@ int rc_listen(uint16_t first, uint16_t last, uint32_t left, uint16_t *port)
     uint32_t start = (uint32_t)rc_milliseconds() % span;
     int fd = -EADDRINUSE;
 
-    /* Many steps of one host share the range: not all of them begin at its beginning. A server that has ended leaves
-     * its port in TIME_WAIT for a minute, and a small range is soon full of those: they come last. */
+    /* Steps of one host share the range, so start at different ports. Ports in TIME_WAIT, which a finished server
+     * leaves for a minute, come last. */
     for (uint32_t i = 0; fd == -EADDRINUSE && i < 2 * span; i++)
         fd = listen_at((uint16_t)(first + (start + i) % span), i < span ? RC_PORT_EXCLUSIVE : RC_PORT_SHARED);
     if (fd >= 0 && !are_free(first, last, left)) {
