@@ -15,11 +15,11 @@
 #include "system/node.h"
 
 enum {
-    TIMEOUT_MS = 300000, /* as torch's own for its store */
-    LOST_MS = 5000,      /* until the next program of rank 0's task has a server */
-    PATIENCE_MS = 10000, /* with the server, after the time of a gather is over */
+    TIMEOUT_MS = 300000, /* torch's default for its store */
+    LOST_MS = 5000,      /* for the next program of rank 0's task to start a server */
+    PATIENCE_MS = 10000, /* for the server, after the deadline of a gather */
     PAUSE_MS = 20,
-    REASON_MAX = 135, /* bytes of why there is no way */
+    REASON_MAX = 135, /* bytes of the reason */
 };
 
 struct counter {
@@ -28,13 +28,13 @@ struct counter {
     struct counter *next;
 };
 
-/* This process in one launch. Most processes are in one launch only. */
+/* This process in a launch, usually its only one. */
 struct rc_call_process {
     char scope[RC_DISCOVERY_SCOPE];
-    char id[RC_CLIENT_SELF]; /* no other program of the rank has it */
+    char id[RC_CLIENT_SELF]; /* unique among the programs of the rank */
     uint32_t rank;
     struct counter *counters;
-    char where[RC_DISCOVERY_TEXT]; /* the server; empty: not known */
+    char where[RC_DISCOVERY_TEXT]; /* the server; empty: unknown */
     uint64_t program;
     struct rc_call_process *next;
 };
@@ -44,7 +44,7 @@ static pthread_mutex_t state = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* A forked child must not use what its parent knew, nor wait for the locks that it held. */
+/* In a forked child: drop the parent's state and locks. */
 static void begin_anew(void)
 {
     static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
@@ -152,8 +152,7 @@ static int fail_gone(const struct rc_call *call, int rc, struct rollcall_error *
                        why);
 }
 
-/* Find the server, and this process's number there: the first that no other program of its rank has. Who
- * asks again, because the reply was late, gets the same one. */
+/* Find the server, and claim the first free program number of this rank. A retry gets the same number. */
 static int open_server(struct rc_call *call, int64_t deadline)
 {
     static const struct rc_tools tools = { .exchange = NULL };
@@ -180,7 +179,7 @@ static bool look_up(struct rc_call *call)
     return call->where[0];
 }
 
-/* One thread looks for the server; the others wait for its result. */
+/* One thread searches; the others wait for its result. */
 static int find_server(struct rc_call *call)
 {
     int64_t deadline = call->lost && call->lost + LOST_MS < call->deadline ? call->lost + LOST_MS : call->deadline;
@@ -231,8 +230,7 @@ static int visit_server(struct rc_call *call, uint32_t part, struct rc_gather_re
     return rc_client_gather(&endpoint, &request, milliseconds, reply, NULL);
 }
 
-/* If a server has ended, the next program of rank 0's task may start
- * another one; srun's has no successor. *reached: whether there was a server. */
+/* After a server ends, rank 0's next program may start another; srun's is final. *reached: a server was found. */
 static int run_request(struct rc_call *call, uint32_t part, struct rc_gather_request request, struct rc_reply *reply,
                        bool *reached)
 {
@@ -263,7 +261,7 @@ int rc_call_fail_late(const struct rc_call *call, const char *who, struct rollca
                        call->rank, call->title, who);
 }
 
-/* The reply's text is *text, to be freed. `root` is the rank whose value this call gets; RC_UNKNOWN: all ranks'. */
+/* *text, to be freed, is the reply. `root` is the expected rank; RC_UNKNOWN: all. */
 static int settle_request(struct rc_call *call, uint32_t part, const struct rc_gather_request *request, uint32_t root,
                           struct rc_gathered *gathered, char **text, struct rollcall_error *error)
 {
@@ -285,7 +283,7 @@ static int settle_request(struct rc_call *call, uint32_t part, const struct rc_g
     if (rc != -ETIMEDOUT || call->lost ||
         (reached ? request->member != RC_UNKNOWN : call->job->discovery.kind == RC_DISCOVERY_SRUN))
         return fail_gone(call, rc, error);
-    /* if its server is not there, its process may have called and ended */
+    /* without a server, rank 0 may have called and ended */
     if (reached)
         snprintf(who, sizeof(who), "rank %u did not make this call within %u s", root, call->seconds);
     else

@@ -74,7 +74,7 @@ static int resolve_job(const char *const *environment, struct rollcall *job, str
     if (!rc_options_parse_variable(rc_env_get(&result->env, "ROLLCALL"), "ROLLCALL", &options, &messages))
         return fail_with_message(error, &messages);
     context.options = rc_options_combine(NULL, &options, NULL);
-    /* another environment may come from another node, so the library looks at this node only for its own */
+    /* read this node only for this process's environment; another may be of another node */
     if ((environment ? rc_resolve(&context, result) : rc_here_resolve(&context, &job->here, result)) != RC_RESOLVED)
         return fail_with_message(error, &result->messages);
     if (!environment && result->master.wish && !rc_lookup_settle(&context, result, "nothing is set"))
@@ -94,7 +94,7 @@ static void fill_in(struct rollcall *job)
 
     for (unsigned i = 0; i < plan->count; i++)
         job->variable[i] = (struct rollcall_variable){
-            .action = (enum rollcall_action)plan->entry[i].action, /* both begin set, unset, keep */
+            .action = (enum rollcall_action)plan->entry[i].action, /* both enums begin set, unset, keep */
             .name = plan->entry[i].name.p,
             .value = plan->entry[i].value,
             .source = plan->entry[i].source,
@@ -251,7 +251,7 @@ int rollcall_hold_port(const struct rollcall *job, int *fd, struct rollcall_erro
     result = malloc(sizeof(*result));
     if (!result)
         return rc_job_fail(error, ROLLCALL_NO_MEMORY, "", "out of memory");
-    /* what is said of the port is said into a copy: the job does not change */
+    /* messages about the port go to a copy: the job is constant */
     memcpy(result, &job->result, sizeof(*result));
     result->arena = (struct rc_arena){ .base = result->text, .size = sizeof(result->text) };
     result->messages = (struct rc_messages){ .arena = &result->arena };

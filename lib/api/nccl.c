@@ -7,10 +7,10 @@
 
 #include "api/api.h"
 
-/* What rank 0 puts for one id: a first byte, then the id or the reason why there is none. */
+/* The value of one id: a type byte, then the id or the reason for its lack. */
 enum { IS_ID, IS_REASON, REASON_SIZE = 256, VALUE_SIZE = 1 + REASON_SIZE };
 
-/* As in NCCL's header, which is not needed to build this. */
+/* From NCCL's header, which is not a build dependency. */
 struct nccl_id {
     char internal[ROLLCALL_NCCL_ID_SIZE];
 };
@@ -20,7 +20,7 @@ struct nccl {
     const char *(*error_string)(int result);
 };
 
-/* POSIX's way from an object's address to a function's. */
+/* POSIX's conversion from an object pointer to a function pointer. */
 static bool look_up(void *handle, const char *name, void *function)
 {
     void *address = dlsym(handle, name);
@@ -30,9 +30,8 @@ static bool look_up(void *handle, const char *name, void *function)
     return address;
 }
 
-/* Finds the NCCL that the program itself would call. One that another library has loaded may be outside of the
- * program's global scope: dlopen gives it by its name, or else a new one. It is never closed, as NCCL has a thread that
- * waits for the ranks. */
+/* Find the program's NCCL, with dlopen if outside of the global scope. Never close it: its thread waits for the
+ * ranks. */
 static bool find_nccl(struct nccl *nccl)
 {
     void *handle = RTLD_DEFAULT;
@@ -43,7 +42,7 @@ static bool find_nccl(struct nccl *nccl)
            look_up(handle, "ncclGetErrorString", &nccl->error_string);
 }
 
-/* Writes an id, or why there is none. Returns the size of what it wrote. */
+/* Write an id, or the reason for its lack. Return the size. */
 static size_t make_id(char value[VALUE_SIZE])
 {
     struct nccl_id id = { .internal = { 0 } };
@@ -66,7 +65,7 @@ static size_t make_id(char value[VALUE_SIZE])
     return 1 + strlen(value + 1);
 }
 
-/* The first of the ranks that NCCL gives to this id's root (firstRankFromRoot in its bootstrap.cc). */
+/* Return the first rank of this root (firstRankFromRoot in NCCL's bootstrap.cc). */
 static uint32_t first_rank(uint32_t id, uint32_t world, uint32_t count)
 {
     uint32_t more = world % count;
@@ -74,7 +73,6 @@ static uint32_t first_rank(uint32_t id, uint32_t world, uint32_t count)
     return id * (world / count) + (id < more ? id : more);
 }
 
-/* Reads what make_id wrote. */
 static int take_id(const struct rc_call *call, uint32_t maker, char value[VALUE_SIZE], size_t size, char *id,
                    struct rollcall_error *error)
 {
@@ -103,7 +101,7 @@ static int get_ids(const struct rollcall *job, const char *name, const char *tit
         return -1;
     if (asked < 1 || count > call.world)
         return rc_job_fail(error, ROLLCALL_INVALID, "", "%s: count is not 1 to the number of ranks", title);
-    /* the own ids first: other ranks wait for them, and making one waits for none */
+    /* create this rank's ids first: other ranks wait for them */
     for (uint32_t i = 0; i < count; i++) {
         if (first_rank(i, call.world, count) != call.rank)
             continue;

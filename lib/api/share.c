@@ -7,7 +7,7 @@
 
 #include "api/api.h"
 
-/* A call that has a name of the user's, before which `kind` goes: calls of each kind are counted by themselves. */
+/* A call with a user's name. A prefix separates the kinds of calls. */
 struct named_call {
     char name[RC_CALL_NAME + 1];
     char title[sizeof("rollcall_broadcast(\"\")") + RC_CALL_USERS_NAME];
@@ -16,7 +16,7 @@ struct named_call {
 
 enum { WHY_SIZE = 256 };
 
-/* No colon: the names of librollcall's own calls have one. */
+/* No colon: it marks librollcall's internal calls. */
 static bool is_name(const char *name)
 {
     size_t n = name ? strlen(name) : 0;
@@ -74,8 +74,8 @@ int rollcall_broadcast(const struct rollcall *job, const char *name, void *data,
     return fail_wrong(call, why, error);
 }
 
-/* What the server has gathered is the same in all ranks, and so is what they find in it. A rank that comes twice counts
- * as two, so the first number that is there twice is the reason why another one is missing. */
+/* All ranks have the same values, and reach the same result. A duplicate counts twice, so it explains a missing
+ * rank. */
 static int check_ranks(const struct rc_call *call, const struct rc_gathered *gathered, struct rc_str *values,
                        struct rollcall_error *error)
 {
