@@ -10,16 +10,16 @@
 #include "node.h"
 #include "resolve/pins.h"
 
-/* PATIENCE_MS: more than rollcall-map takes until it is killed (binding.c: 5 s) and has ended (2 s). */
+/* PATIENCE_MS: more than killing rollcall-map takes (binding.c: 5 s and 2 s). */
 enum { PATIENCE_MS = 9000, GPUS_SIZE = 4096 };
 
-/* The first task of the node that gets there fills this in. */
+/* Filled in by the first task. */
 struct binding_memory {
     struct rc_once asked;
     atomic_int warned;
-    bool broken;                             /* rollcall-map is there, and fails */
-    char why[256];                           /* there is no answer; "": there is one */
-    atomic_uchar claimed[RC_PINS_TASKS_MAX]; /* pins that tasks have taken */
+    bool broken;
+    char why[256];                           /* the reason for a missing answer; or "" */
+    atomic_uchar claimed[RC_PINS_TASKS_MAX]; /* pins in use */
     char answer[RC_BINDING_ANSWER];
 };
 
@@ -30,7 +30,7 @@ void rc_spank_bind_prepare(void)
     shared = rc_once_memory(sizeof(*shared));
 }
 
-/* False where Slurm does not tell the task its place. */
+/* Return false if Slurm does not provide the task's local id. */
 static bool find_place(spank_t spank, const struct rc_context *context, const struct rc_result *result,
                        struct rc_binder *binder)
 {
@@ -49,7 +49,7 @@ static bool find_place(spank_t spank, const struct rc_context *context, const st
     binder->local = (uint32_t)local;
     if (gpus->place == RC_UNKNOWN)
         return true;
-    /* with --gpus-per-task=2 the first GPU of each task counts */
+    /* with --gpus-per-task=2 use the first GPU of each task */
     if (rc_task_gpus_are_bound(gpus) && (uint64_t)gpus->count * binder->tasks == gpus->total)
         each = gpus->count;
     binder->gpu = gpus->place / each;
@@ -57,7 +57,7 @@ static bool find_place(spank_t spank, const struct rc_context *context, const st
     return true;
 }
 
-/* The first task's answer, or why there is none. */
+/* Return NULL with the first task's answer, or the reason for its lack. */
 static const char *ask_map(const struct rc_binder *binder, const struct rc_binding *binding, struct rc_pins *pins)
 {
     if (!shared)
@@ -96,11 +96,8 @@ static bool is_beside(const struct rc_pins *pins, uint32_t index, uint32_t gpu)
     return rc_pins_at(pins, index, &pin) && pin.gpu == gpu;
 }
 
-/* Chooses a pin and claims it, so that no other task gets it. First choice: the pin of
- * the local rank, if it is near the task's own GPU. Slurm may have bound tasks to GPUs
- * in another order than the step's (map_gpu, single, closest): then a pin near the own
- * GPU, of which there are as many as tasks should share that GPU. If more tasks share
- * it, any pin that is left. RC_UNKNOWN: none is left. */
+/* Claim the local rank's pin, if near the task's GPU; else one near its GPU, as Slurm may bind in another order
+ * (map_gpu, single, closest); else any. Return RC_UNKNOWN if none is left. */
 static uint32_t take_pin(const struct rc_binder *binder, const struct rc_pins *pins)
 {
     bool fits = binder->gpu == RC_UNKNOWN || is_beside(pins, binder->local, binder->gpu);
@@ -148,7 +145,7 @@ bool rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *
     if (rc_bind_is_auto(wish) && !broken) {
         rc_pins_excuse(&context->options, NULL, false, why, &result->messages);
     } else if (!shared || atomic_exchange(&shared->warned, 1) == 0) {
-        /* said at once and on each node: the reason may be this node's alone */
+        /* printed on each node: only this one may have the reason */
         rc_pins_excuse(&context->options, rc_binding_broken_on(broken, result, name), false, why, &said);
         for (unsigned i = 0; i < said.count; i++)
             rc_spank_say_alike(&result->env, said.list[i].id, said.list[i].text);
@@ -156,8 +153,8 @@ bool rc_spank_bind(spank_t spank, struct rc_context *context, struct rc_result *
     return false;
 }
 
-/* Slurm writes both in a task that it has bound (22.05 to 26.05 src/common/env.c, setup_env). srun reads the first, and
- * hands its masks on without 0x (src/common/slurm_resource_info.c, _expand_mult). */
+/* Slurm sets both in a bound task (22.05 to 26.05 src/common/env.c, setup_env). A nested srun forwards the first
+ * without 0x (src/common/slurm_resource_info.c, _expand_mult). */
 void rc_spank_bind_mark(void)
 {
     const char *bind = getenv("SLURM_CPU_BIND");

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dispatch.c - the plugin as Slurm sees it: its name and its callbacks.
+/* dispatch.c - the plugin's name and callbacks.
  *
- * An absent callback cannot break a node, so there are only these: what slurmstepd
- * has of the plugin goes with its process, at the end of the step. None of
- * them fails where that would drain the node or lose the job: everything that
- * is wrong is said by a task, in task_init, the one place where an error stays
- * with the task (measured on 22.05 and 24.11). Slurm up to 24.11 takes only
- * negative values for a failure, later ones everything but 0: it is 0 or -1.
- */
+ * No callback drains the node or loses the job: tasks report errors in task_init (measured on 22.05 and 24.11). Slurm
+ * up to 24.11 treats negative results as failures, later releases all but 0. */
 #include "config.h"
 
 #include <dlfcn.h>
@@ -22,7 +17,7 @@
 SPANK_PLUGIN(rollcall, 1)
 
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
-/* if Slurm itself fails to start the plugin, the job fails and the node stays in service */
+/* on failure keep the node in service */
 int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 #endif
 #pragma GCC visibility pop
@@ -33,15 +28,13 @@ int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 __attribute__((
     used)) static const char of_file[] = RC_PLUGIN_FOR_SLURM SLURM_SERIES RC_PLUGIN_OF_ROLLCALL PACKAGE_VERSION;
 
-/* plugstack.conf may name this file twice, as one that is included and a copy of its line. Slurm then calls it twice:
- * the check in its stack compares pointers (plugin_in_list). One file has one set of variables, however often it is
- * loaded; a copy of it in another place has its own. The first line counts, and the others do nothing. */
+/* plugstack.conf may name this file twice, and Slurm calls it twice (plugin_in_list compares pointers). One file has
+ * one set of variables, a copy elsewhere another. Ignore all lines but the first. */
 
 static Dl_info own;
-static Dl_info first; /* the rollcall.so that this process has loaded first */
+static Dl_info first; /* loaded first */
 
-/* Slurm loads the plugins in the order of their lines. glibc compares a name without a slash with the DT_SONAME of each
- * loaded file, in the order of loading. */
+/* Plugins are loaded in order. glibc compares a name without a slash with each DT_SONAME in load order. */
 static void find_first(void)
 {
     void *file = dlopen("rollcall.so", RTLD_LAZY | RTLD_NOLOAD);
@@ -54,11 +47,11 @@ static void find_first(void)
 }
 
 static bool is_copy;
-static bool is_twice; /* until that has been printed */
+static bool is_twice; /* until printed */
 
 enum callback { INIT = 1, INIT_POST_OPT = 2, LOCAL_USER_INIT = 4, USER_INIT = 8, TASK_INIT = 16 };
 
-/* Return whether this call belongs to a line that does nothing. */
+/* Return whether this call belongs to an ignored line. */
 static bool is_another(enum callback callback)
 {
     static unsigned called;
@@ -73,8 +66,8 @@ static bool is_ddp(const char *word)
     return !strncmp(word, "--ddp", strlen("--ddp"));
 }
 
-/* slurmd logs it for the administrator, and srun prints it to users who asked for rollcall. A copy has not registered
- * --ddp. Slurm calls init_post_opt once for each component of a heterogeneous job, and init once a line. */
+/* For slurmd's log, and users of rollcall in srun. A copy has not registered --ddp. Slurm repeats init_post_opt for
+ * each het component. */
 static void say_twice(void)
 {
     if (!is_twice)
@@ -94,7 +87,7 @@ static bool is_command(void)
     return spank_context() == S_CTX_LOCAL || spank_context() == S_CTX_ALLOCATOR;
 }
 
-/* Runs as root in slurmd and slurmstepd, so there it only registers the option. */
+/* Runs as root in slurmd and slurmstepd: there, only register the option. */
 int slurm_spank_init(spank_t spank, int argc, char *argv[])
 {
     (void)argc, (void)argv;
@@ -110,7 +103,7 @@ int slurm_spank_init(spank_t spank, int argc, char *argv[])
     return 0;
 }
 
-/* What cannot be done is refused here, before a job is submitted or a step is made. */
+/* Refuse invalid requests before a job or step exists. */
 int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
 {
     (void)spank;
@@ -119,7 +112,7 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
         return 0;
     }
     rc_spank_read_arguments(argc, argv);
-    /* Slurm ignores what an `optional` plugin returns (_do_call_stack), and would submit the job or make the step */
+    /* Slurm ignores the result of an `optional` plugin (_do_call_stack) */
     if (is_command() && !(spank_context() == S_CTX_LOCAL ? rc_spank_srun_check() : rc_spank_check_environment()))
         _exit(1);
     return 0;
@@ -153,7 +146,7 @@ int slurm_spank_task_init(spank_t spank, int argc, char *argv[])
     return 0;
 }
 
-/* In slurmstepd, once a task, as root. */
+/* In slurmstepd, once per task, as root. */
 int slurm_spank_task_exit(spank_t spank, int argc, char *argv[])
 {
     (void)argc, (void)argv;

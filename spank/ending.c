@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ending.c - on a node: the first task that fails ends the step, unless the step has received a signal before.
+/* ending.c - the first failing task of a node ends the step, unless the step received a signal, after which others may
+ * be saving.
  *
- * A task that leaves after a signal is no failure: the others may be saving. Only the step's processes receive the
- * signal. slurmstepd sends it to its children in the step's container (22.05 to 26.05 proctrack_p_signal), and srun
- * never sees that of scancel --signal. So the node's first task starts a monitor, rollcall-exchange, as a child of
- * slurmstepd beside the tasks. When a task fails, slurmstepd queries the monitor before srun learns of the failure.
- * If there was no signal, the monitor has srun's server set kill_on_bad_exit in srun. */
+ * slurmstepd sends signals to the step's container (22.05 to 26.05 proctrack_p_signal); srun does not see those of
+ * scancel --signal. So the first task starts a monitor, rollcall-exchange, as a child of slurmstepd, which queries it
+ * at a failure before srun is notified. Without a signal the monitor has srun's server set kill_on_bad_exit. */
 #include "config.h"
 
 #include <errno.h>
@@ -26,21 +25,19 @@
 #include "resolve/command.h"
 #include "spank.h"
 
-/* OUTPUT_MS: another thread of slurmstepd forwards what tasks print. At once, as with srun -K, the last line was lost
- * in 6 of 20 steps on a busy node; after 200 ms in none of 30. LEAVE_MS: the step's end takes a second longer if
- * proctrack/cgroup finds a process. */
+/* OUTPUT_MS: slurmstepd forwards output in another thread. Without a delay the last line was lost in 6 of 20 steps on a
+ * busy node; with 200 ms in none of 30. LEAVE_MS: a remaining process delays proctrack/cgroup by a second. */
 enum { OUTPUT_MS = 200, ANSWER_MS = 4000, LEAVE_MS = 100, STACK_SIZE = 16384, VARIABLE_SIZE = 1024 };
 
 enum { STEPD, MONITOR };
 
-/* A pair of sockets, of slurmstepd and of the monitor. */
 static struct {
     int end[2];
     ino_t file[2];
     struct rc_once *started;
 } line;
 
-/* With CONTAIN_SPANK (26.05) user_init has its own table of descriptors, and these numbers may be other files. */
+/* With CONTAIN_SPANK (26.05) user_init has a separate descriptor table. */
 static bool is_open(int end)
 {
     struct stat file;
@@ -66,8 +63,7 @@ struct start {
     char **env;
 };
 
-/* In a child of slurmstepd that shares this task's memory until execve. The blocked signals are the monitor's to
- * read. */
+/* Runs in a child of slurmstepd that shares this memory until execve. The monitor reads the blocked signals. */
 static int run_monitor(void *more)
 {
     static char *argv[] = { (char *)(uintptr_t)RC_EXCHANGE, (char *)(uintptr_t)RC_EXCHANGE_MONITOR, NULL };
@@ -124,7 +120,7 @@ static void close_end(int end)
     line.file[end] = 0;
 }
 
-/* Returns the size of the monitor's next packet; 0 if it has ended, -1 if it does not answer. */
+/* Return the size of the monitor's next packet; 0 if it has ended, -1 on a timeout. */
 static ssize_t receive(char *text, size_t size)
 {
     struct pollfd monitor = { .fd = line.end[STEPD], .events = POLLIN };
@@ -136,8 +132,8 @@ static ssize_t receive(char *text, size_t size)
     return n < 0 && errno == ECONNRESET ? 0 : n;
 }
 
-/* The monitor answers when srun knows that the step is to end, or at once if the step has received a signal. Only
- * SIGKILL ends it before: of a task's own, or of the kernel without memory. */
+/* The monitor answers when srun knows that the step must end, or at once after a signal. Only SIGKILL ends it
+ * earlier. */
 static void report_failure(void)
 {
     const struct timespec moment = { .tv_nsec = OUTPUT_MS * 1000000L };

@@ -16,16 +16,16 @@
 
 enum { NODES_SAY = 8, LINE_SIZE = 2048 };
 
-/* The first task of the node fills this in. */
+/* Filled in by the first task. */
 struct meeting_memory {
     struct rc_once met;
-    enum rc_transport transport; /* none: no node was asked, so the outcome is the same on all of them */
+    enum rc_transport transport; /* none: no node was queried */
     struct rc_outcome outcome;
 };
 
 static struct meeting_memory *shared;
 
-/* This task's part: it speaks for the node, or has waited for the one that does, perhaps in vain. */
+/* SPEAKS runs the exchange, WAITS waited for it, LATE got no answer. */
 static enum { WAITS, SPEAKS, LATE } part;
 
 void rc_spank_meet_prepare(void)
@@ -33,7 +33,7 @@ void rc_spank_meet_prepare(void)
     shared = rc_once_memory(sizeof(*shared));
 }
 
-/* Whether this task has local rank 0. Where RANK 0 is on the node, it is that task. */
+/* Return whether this task has local rank 0, as RANK 0 does. */
 static bool is_first_task(spank_t spank, const struct rc_result *result)
 {
     struct rc_str variable = rc_env_get(&result->env, "SLURM_LOCALID");
@@ -44,8 +44,7 @@ static bool is_first_task(spank_t spank, const struct rc_result *result)
     return rc_str_is(variable, "0");
 }
 
-/* RC611 of a node that cannot reach srun's server: nothing makes one line of those of thousands of nodes. Another line
- * names them all (RC601, RC621). */
+/* Print RC611 on a few nodes: thousands may fail. srun's server names all (RC601, RC621). */
 static void say_some(const struct rc_result *result, const char *text)
 {
     char line[LINE_SIZE];
@@ -62,8 +61,7 @@ static void say_some(const struct rc_result *result, const char *text)
         slurm_info("rollcall: warning RC611: %s", text);
 }
 
-/* If the node has no entry, report to srun's server that the plugin runs here. The server expects a call of each node
- * (RC621). */
+/* Without an entry in the roll call, prevent RC621: report that the plugin runs. */
 static void report_plugin(const struct rc_result *result)
 {
     char text[LINE_SIZE];
@@ -73,7 +71,7 @@ static void report_plugin(const struct rc_result *result)
     struct rc_str step;
     int rc;
 
-    /* the server of an outer step's srun is not this step's */
+    /* not the server of an outer step */
     if (!rc_endpoint_of_srun(&result->env, &endpoint, &step, &arena) || !rc_endpoint_is_own_step(&result->env, step))
         return;
     rc_spank_outside_enter();
@@ -99,9 +97,8 @@ static bool is_het(const struct rc_result *result)
     return rc_env_get(&result->env, "SLURM_HET_SIZE").p != NULL;
 }
 
-/* srun's own server is preferred to PMIx: it costs less, leaves the application's PMIx
- * alone, and prints where the user looks. Steps of several het components have one
- * srun, which tells its environment only to the first (measured on 22.05). */
+/* srun's server is cheaper than PMIx, and prints to srun's standard error. Only the first het component gets its
+ * variables (measured on 22.05). */
 static enum rc_transport choose_transport(const struct rc_result *result, const struct rc_options *options,
                                           struct rc_endpoint *endpoint, struct rc_arena *arena)
 {
@@ -116,7 +113,7 @@ static enum rc_transport choose_transport(const struct rc_result *result, const 
     return RC_TRANSPORT_NONE;
 }
 
-/* In task_init the block may move. */
+/* spank_setenv may move the block. */
 static void choose_store(spank_t spank, struct rc_context *context, struct rc_result *result)
 {
     const char *store = rc_pmix_server_gds(rc_env_get(&result->env, "PMIX_VERSION"));
@@ -127,7 +124,6 @@ static void choose_store(spank_t spank, struct rc_context *context, struct rc_re
     rc_env_index(&result->env, context->env);
 }
 
-/* Take part in the roll call for all tasks of the node, and print findings at once. */
 static void call_roll(const struct rc_result *result, const struct rc_session *session)
 {
     static char text[RC_SESSION_TEXT];
@@ -136,7 +132,7 @@ static void call_roll(const struct rc_result *result, const struct rc_session *s
 
     rc_spank_outside_enter();
     rc_session_meet(session, &answer, &shared->outcome, &arena);
-    /* srun's line would be another one on what this node says itself */
+    /* prevent srun's line about this node */
     if (shared->outcome.how == RC_MISSED && session->transport == RC_TRANSPORT_SRUN)
         rc_session_attend(&session->endpoint, &result->env);
     rc_spank_outside_leave();
@@ -144,7 +140,7 @@ static void call_roll(const struct rc_result *result, const struct rc_session *s
         rc_spank_say_all(&answer.findings, RC_LEVEL_NOTE);
 }
 
-/* Nobody else has to know the port of a single node, but srun that it is there. */
+/* A single node only reports itself to srun. */
 static bool meet_nobody(const struct rc_context *context, struct rc_result *result, const struct rc_rank0 *hooks,
                         int *held)
 {
@@ -169,8 +165,8 @@ static void miss_nodes(const struct rc_options *options, const struct rc_result 
                         "there is no rendezvous server beside srun, and no PMIx server (srun --mpi=pmix)");
 }
 
-/* The work of the node's first task. *held stays open if it holds RANK 0's port. False
- * where the task is not to start, with its error in result->messages. */
+/* Work of the first task. *held stays open if it holds RANK 0's port. Return false, with an error in result->messages,
+ * on failure. */
 static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_result *result,
                        const struct rc_rank0 *hooks, int *held)
 {
@@ -204,7 +200,6 @@ static bool meet_nodes(spank_t spank, struct rc_context *context, struct rc_resu
     return rc_session_asks_order(options, result) || !session.failed;
 }
 
-/* What helps after RC611. */
 static const char *advise(const struct rc_options *options, const struct rc_outcome *outcome)
 {
     if (rc_str_starts(rc_str(outcome->why), RC_EXCHANGE))
@@ -216,7 +211,7 @@ static const char *advise(const struct rc_options *options, const struct rc_outc
     return "try srun --mpi=pmix --ddp=exchange=pmix, or use exchange=off";
 }
 
-/* RANK 0's task reports its messages. Of another node its first task says what only that node knows. */
+/* RANK 0's task prints its messages; the first task of other nodes prints the node's. */
 static void warn_user(const struct rc_options *options, struct rc_result *result, const struct rc_rank0 *hooks)
 {
     struct rc_str node = hooks->node.n ? hooks->node : RC_STR("this node");
@@ -233,8 +228,7 @@ static void warn_user(const struct rc_options *options, struct rc_result *result
         say_some(result, text);
 }
 
-/* Plans once more with the answer to the roll call. Gives a port back that the other
- * nodes do not know: then all tasks compute the same one. */
+/* Resolve again with the answer. Release a port that other nodes do not know: all then compute one. */
 static bool resolve_again(spank_t spank, struct rc_context *context, struct rc_result *result,
                           const struct rc_rank0 *hooks, int *held)
 {
@@ -247,7 +241,7 @@ static bool resolve_again(spank_t spank, struct rc_context *context, struct rc_r
     return true;
 }
 
-/* The task that speaks may have agreed on a port with the other nodes, which is not known here. Always false. */
+/* The first task may have agreed on a port unknown here. Return false. */
 static bool refuse_late(struct rc_result *result, const struct rc_rank0 *hooks, bool in_time, uint32_t patience)
 {
     struct rc_str node = hooks->node.n ? hooks->node : RC_STR("this node");

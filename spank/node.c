@@ -18,7 +18,7 @@
 
 enum { NOT_YET, BEGUN, DONE };
 
-/* Nobody wakes the others where the task that does the work is killed: so often they look for it. */
+/* Poll interval: a killed task wakes no waiters. */
 enum { LOOK_MS = 100 };
 
 _Static_assert(sizeof(atomic_int) == sizeof(uint32_t), "a futex has 32 bits");
@@ -40,7 +40,7 @@ bool rc_once_begin(struct rc_once *once)
     return true;
 }
 
-/* SYS_futex takes longs, also where time_t is longer. */
+/* SYS_futex takes longs, even with a longer time_t. */
 struct pause {
     long seconds;
     long nanoseconds;
@@ -82,12 +82,11 @@ bool rc_once_wait(struct rc_once *once, unsigned milliseconds)
     return atomic_load(&once->state) == DONE;
 }
 
-/* The node's root folder. It is closed on exec. Slurm closes some descriptors in the
- * task as well, so it is used only if it still is that folder. */
+/* Slurm closes some descriptors in the task, so verify it before use. */
 static int node_root = -1;
 static struct stat node_root_is;
 
-/* The root folder of the task, while the task is outside of it. */
+/* The task's root folder, while the task is outside of it. */
 static int task_root = -1;
 static int task_folder = -1;
 

@@ -8,20 +8,20 @@
 #include <string.h>
 #include <unistd.h>
 
-/* TEXT_SIZE: the longest argument of an option that Slurm passes on. */
+/* TEXT_SIZE: the longest option argument that Slurm passes on. */
 enum { TEXT_SIZE = 2048, REASON_MAX = 511, LINE_SIZE = 4096 };
 
-/* As it was given: slurmstepd calls back as root, where nothing of the user's is parsed. */
+/* Unparsed: slurmstepd calls back as root. */
 static struct {
     bool given;
-    struct rc_str value; /* absent: --ddp alone */
+    struct rc_str value; /* unset: --ddp without a value */
     char text[TEXT_SIZE];
 } command_line;
 
 static struct {
     bool read;
     struct rc_site line;
-    char words[LINE_SIZE]; /* these hold what the line points to */
+    char words[LINE_SIZE]; /* the line points into these */
     char text[LINE_SIZE];
 } administrator;
 
@@ -35,7 +35,7 @@ bool rc_spank_is_typed(void)
     return command_line.given;
 }
 
-/* False, with messages and with an empty wish in *value, if the value is not valid. */
+/* Return false, with messages and an empty *value, if the value is invalid. */
 static bool parse_command_line(struct rc_options *value, struct rc_messages *messages)
 {
     *value = (struct rc_options){ .given = false };
@@ -45,8 +45,7 @@ static bool parse_command_line(struct rc_options *value, struct rc_messages *mes
     return false;
 }
 
-/* Slurm calls this for the environment first and then for the command line, in
- * slurmstepd up to 23.11 twice (b3527b1882). The last call counts. */
+/* Slurm calls this for the environment, then for the command line, up to 23.11 twice (b3527b1882). The last counts. */
 static int take_option(int val, const char *argument, int remote)
 {
     struct rc_arena copy = { .base = command_line.text, .size = sizeof(command_line.text) };
@@ -70,7 +69,6 @@ void rc_spank_register(spank_t spank)
 {
     static char name[] = "ddp";
     static char argument[] = "[MODE][,KEY=VALUE]...";
-    /* srun wraps it to its own columns */
     static char usage[] =
         "[rollcall] give every task its rank: RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and all that PyTorch and its "
         "launchers want. MODE:"
@@ -89,13 +87,11 @@ void rc_spank_register(spank_t spank)
         .cb = take_option,
     };
 
-    /* fails only for a name that is too long, or for a --ddp of another plugin, which
-     * Slurm has reported */
+    /* fails only for a --ddp of another plugin, which Slurm has reported */
     (void)spank_option_register(spank, &option);
 }
 
-/* A wrong word in plugstack.conf must not end a job. slurmd logs it for the administrator, and srun prints it to users
- * who asked for rollcall. */
+/* A bad word must not end a job: slurmd and srun (for users of rollcall) print it. */
 static void log_wrong_words(const struct rc_messages *wrong)
 {
     if (spank_context() != S_CTX_REMOTE && !rc_spank_may_be_asked((const char *const *)environ))
@@ -104,8 +100,7 @@ static void log_wrong_words(const struct rc_messages *wrong)
         slurm_error("rollcall: error %s: %s; ignored", rc_message_entry(wrong->list[i].id)->id, wrong->list[i].text);
 }
 
-/* Slurm cuts the line at blanks and knows no quotes (22.05 to 26.05 _plugin_stack_parse_line). Of any language, but
- * moves no cursor. */
+/* Slurm splits at blanks, without quotes (22.05 to 26.05 _plugin_stack_parse_line). Keep all printable text. */
 static void join_words(int argc, char *argv[])
 {
     size_t n = 0;
@@ -128,8 +123,7 @@ void rc_spank_read_arguments(int argc, char *argv[])
     log_wrong_words(&wrong);
 }
 
-/* A variable may be there for other reasons than this command: where --ddp was not typed, a wrong one is as good as
- * none, with a warning. */
+/* Without --ddp, only warn about a bad value: ROLLCALL may be meant for others. */
 static void read_variable(struct rc_str value, struct rc_options *options, struct rc_messages *messages)
 {
     struct rc_messages wrong = { .arena = messages->arena };
@@ -146,7 +140,7 @@ bool rc_spank_check_environment(void)
     struct rc_arena arena = { .base = text, .size = sizeof(text) };
     struct rc_messages messages = { .arena = &arena };
     struct rc_options options;
-    /* what --ddp itself says wrong has been refused */
+    /* errors of --ddp were refused earlier */
     bool understood = rc_spank_asked(rc_str(getenv("ROLLCALL")), false, &options, &messages);
 
     rc_spank_say_all(&messages, RC_LEVEL_WARNING);
@@ -162,8 +156,8 @@ bool rc_spank_may_be_asked(const char *const *env)
     return command_line.given;
 }
 
-/* If the administrator has switched it off, only a typed --ddp is an error, because ROLLCALL may be a whole site's. If
- * srun's host has it on (acts), either is an error: the tasks of other nodes would wait for this node's. */
+/* If disabled, only --ddp is an error, because a site may set ROLLCALL. If srun acts by it, either is: other nodes
+ * would wait for this one. */
 static void switch_off(struct rc_options *options, bool acts, struct rc_messages *messages)
 {
     bool asked = options->given && options->mode != RC_MODE_OFF;

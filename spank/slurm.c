@@ -46,7 +46,7 @@ bool rc_spank_is_first(const struct rc_env *env)
 
 enum { LINE_SIZE = 2048 };
 
-/* Slurm ends the line itself. */
+/* Slurm appends the newline. */
 void rc_spank_say(enum rc_level level, enum rc_message_id id, const char *text)
 {
     char line[LINE_SIZE];
@@ -90,13 +90,13 @@ const char *rc_spank_program(const char *name)
     return folder[0] && !arena.full ? path : "";
 }
 
-/* 22.05 src/common/env.c: MAX_ENV_STRLEN, for NAME=VALUE with its end */
+/* 22.05 src/common/env.c: MAX_ENV_STRLEN, for NAME=VALUE and the NUL */
 enum { ENTRY_MAX = 32 * 4096 };
 
 struct change {
     const char *name;
-    char *value;  /* NULL: taken away */
-    char *before; /* NULL: was not there */
+    char *value;  /* NULL: unset */
+    char *before; /* NULL: was unset */
 };
 
 static const char *find_value(spank_t spank, const char *name)
@@ -104,7 +104,7 @@ static const char *find_value(spank_t spank, const char *name)
     const char *const *env = rc_spank_environment(spank);
     size_t n = strlen(name);
 
-    /* most entries differ in their first character, and strncmp is a call */
+    /* saves most calls */
     for (; env && *env; env++)
         if (**env == *name && !strncmp(*env, name, n) && (*env)[n] == '=')
             return *env + n + 1;
@@ -117,8 +117,7 @@ static bool put_variable(spank_t spank, const char *name, const char *value)
 
     if (value && spank_setenv(spank, name, value, 1) != ESPANK_SUCCESS)
         return false;
-    /* a name with two entries may need two calls: after a removal Slurm goes on after
-     * the entry that moved up (22.05 env.c:unsetenvp) */
+    /* unsetenvp (22.05 env.c) skips the entry after a removed one, so repeat for duplicates */
     for (int i = 0; !value && i < 8 && find_value(spank, name); i++)
         if (spank_unsetenv(spank, name) != ESPANK_SUCCESS)
             return false;
@@ -126,8 +125,7 @@ static bool put_variable(spank_t spank, const char *name, const char *value)
     return value ? now && !strcmp(now, value) : !now;
 }
 
-/* Copies name and values: Slurm frees an entry that it replaces, and a value of the
- * plan, or the old value, may be part of that entry. */
+/* Copy name and values: Slurm frees a replaced entry, to which they may point. */
 static bool prepare_change(spank_t spank, const struct rc_plan_entry *entry, struct change *change)
 {
     const char *before = find_value(spank, entry->name.p);

@@ -24,19 +24,13 @@
 #include "system/node.h"
 #include "system/port.h"
 
-/* In srun: which task is on which host, where the step's node list does not tell.
- *
- * The tasks' environment tells cyclic and plane distributions, and block up to Slurm 25.11.
- * Under an arbitrary distribution (also SLURM_HOSTFILE, --nodefile), and from 26.05 on with
- * switches or blocks, RANK 0 may be on any node of the list. srun has made the step when this
- * is called, so slurmctld is asked, once, and the answer goes to the tasks in RC_TASK_HOSTS. */
+/* The hosts of the tasks, if the node list does not imply them: with an arbitrary distribution (also SLURM_HOSTFILE,
+ * --nodefile), and since 26.05 with switches or blocks. Query slurmctld once, and pass them in RC_TASK_HOSTS. */
 
-/* Longer maps are not passed on: one entry of an environment may have 128 KiB. That is
- * 14,000 runs at least. */
+/* Below the 128 KiB of an environment entry; 14,000 runs at least. */
 enum { MAP_MAX = 96 * 1024, COMMAND_SIZE = 64 * 1024 };
 
-/* Functions of srun's own libslurmfull. Weak, because the plugin binds at start and is
- * loaded by other programs as well. */
+/* From srun's libslurmfull. Weak: other programs load the plugin. */
 extern slurm_step_layout_t *slurm_job_step_layout_get(slurm_step_id_t *step_id) __attribute__((weak));
 extern void slurm_job_step_layout_free(slurm_step_layout_t *layout) __attribute__((weak));
 extern slurm_conf_t slurm_conf __attribute__((weak));
@@ -53,14 +47,13 @@ bool rc_spank_is_on_command_line(bool (*is_wanted)(const char *word), int most)
     return false;
 }
 
-/* `-m arbitrary` in any spelling. A false match only costs one needless question to slurmctld. */
+/* `-m arbitrary` in any spelling; a false match only costs a query. */
 static bool is_arbitrary(const char *word)
 {
     return strcasestr(word, "arb");
 }
 
-/* From 26.05 on block distributions follow the network (slurmorder.c). An older srun may have a newer
- * slurmctld; in a job it sees its own node's place. */
+/* Since 26.05 block distributions follow the network (slurmorder.c). An older srun sees that in its job's variables. */
 static bool may_follow_network(void)
 {
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
@@ -72,7 +65,7 @@ static bool may_follow_network(void)
 #endif
 }
 
-/* Ask slurmctld, which costs a message, only at a sign, or if the step has a part of its allocation. */
+/* Query slurmctld only at a hint, or if the step uses part of its allocation. */
 static bool may_be_unlisted(spank_t spank)
 {
     const char *distribution = getenv("SLURM_DISTRIBUTION");
@@ -84,15 +77,14 @@ static bool may_be_unlisted(spank_t spank)
            (may_follow_network() && rc_spank_number(spank, S_JOB_NNODES, &nodes) && nodes > 1);
 }
 
-/* Cyclic and plane go by the node list, and their tasks see in SLURM_DISTRIBUTION that they do. */
+/* Tasks see cyclic and plane distributions in SLURM_DISTRIBUTION. */
 static bool is_as_listed(const slurm_step_layout_t *layout)
 {
     return (layout->task_dist & SLURM_DIST_NODEMASK) == SLURM_DIST_NODECYCLIC ||
            (layout->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_PLANE;
 }
 
-/* The place of each task's node in the layout's node list, from calloc. NULL without memory, or where
- * tasks are missing. */
+/* Return the index of each task's node in the layout, from calloc; or NULL. */
 static uint32_t *find_nodes(const slurm_step_layout_t *layout)
 {
     uint32_t *node_of = calloc(layout->task_cnt, sizeof(*node_of));
@@ -112,7 +104,7 @@ static uint32_t *find_nodes(const slurm_step_layout_t *layout)
     return NULL;
 }
 
-/* RC_TASK_HOSTS's value, to be freed. NULL where it cannot be made. */
+/* Return the value of RC_TASK_HOSTS, to be freed, or NULL. */
 static char *map_tasks(const slurm_step_id_t *step, const slurm_step_layout_t *layout)
 {
     bool has_tasks = layout->node_cnt > 1 && layout->task_cnt > 0 && layout->tasks && layout->tids;
@@ -132,41 +124,38 @@ static char *map_tasks(const slurm_step_id_t *step, const slurm_step_layout_t *l
     return text;
 }
 
-/* A value from an outer step can only be emptied, not unset: srun has copied its environment already and only adds what
- * is set now (srun_job.c:pre_launch_srun_job). */
+/* An outer step's value can only be emptied: srun has copied its environment (srun_job.c:pre_launch_srun_job). */
 static void hand_on(const char *name, const char *value)
 {
     if (*value || getenv(name))
         setenv(name, value, 1);
 }
 
-/* Else srun's own sockets get the numbers of what its caller has closed (`srun ... 2>&-`, as some daemons do), the
- * first line of a task goes into one, and srun never ends: also without rollcall, whose findings are such lines
+/* Otherwise srun's sockets get closed numbers (`srun ... 2>&-`), a task's line goes into one, and srun never ends
  * (22.05, measured). */
 static void open_standard(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        /* open takes the lowest number that is free, which is this one */
+        /* open returns the lowest free number */
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY) < 0)
             return;
     }
 }
 
-/* --async or short for it, of 26.05. */
+/* --async or an abbreviation, in 26.05. */
 static bool is_async(const char *word)
 {
     return !strncmp(word, "--as", 4) && !strncmp(word, "--async", strlen(word));
 }
 
-/* --wait-for-children or short for it, of 26.05. */
+/* --wait-for-children or an abbreviation, in 26.05. */
 static bool waits_for_children(const char *word)
 {
     return !strncmp(word, "--wait-", 7);
 }
 
-/* srun --async leaves the step to slurmstepd: local_user_init is never called, and nobody is left beside whom a server
- * could run (26.05 src/srun/srun.c, src/stepmgr/stepmgr.c). srun has read its options: getopt's optind is the place of
- * the user's command. */
+/* srun --async leaves the step to slurmstepd, without local_user_init or a server (26.05 src/srun/srun.c,
+ * src/stepmgr/stepmgr.c). optind is the index of the user's command. */
 static bool waits_for_step(const struct rc_options *options)
 {
     if (!rc_spank_is_typed() || options->mode == RC_MODE_ALONE || options->exchange == RC_EXCHANGE_OFF ||
@@ -191,7 +180,7 @@ bool rc_spank_srun_check(void)
     return true;
 }
 
-/* The step's nodes, where its srun's environment tells: it has those of the whole allocation (setup_env). */
+/* Return the step's nodes, if they are those of srun's allocation (setup_env). */
 static struct rc_str list_nodes(uint32_t nodes)
 {
     struct rc_str hosts = rc_str(getenv("SLURM_NODELIST"));
@@ -200,10 +189,7 @@ static struct rc_str list_nodes(uint32_t nodes)
     return rc_hostlist_count(hosts, &count) && count == nodes ? hosts : RC_ABSENT;
 }
 
-/* In srun: the server, a program that listens on its host. */
-
-/* Higher than both descriptor numbers that the server expects (wire.h), so that one
- * dup2 does not close the source of the other. */
+/* ABOVE the descriptors that the server expects (wire.h), so that dup2 closes no source. */
 enum { ABOVE = 16, ARGUMENTS_SIZE = 256 + RC_ROLL_HOSTS_MAX, VARIABLE_SIZE = 128, FAREWELL_SECONDS = 1 };
 
 static int raise_descriptor(int fd)
@@ -214,8 +200,7 @@ static int raise_descriptor(int fd)
     return raised;
 }
 
-/* Starts the server in a session of its own, because keys typed at the terminal are for
- * srun. It prints findings of the roll call to the standard error of srun. Returns false with errno set. */
+/* Use a new session, because terminal keys are for srun. Return false with errno set. */
 static bool start_program(int listener, int life, const char *token, const struct rc_server_settings *settings)
 {
     char text[ARGUMENTS_SIZE];
@@ -253,16 +238,15 @@ static bool start_program(int listener, int life, const char *token, const struc
     return rc == 0;
 }
 
-/* srun's end of a socket pair, open in srun and nowhere else: its end is the server's sign to leave. */
+/* srun's end of the socket pair: the server ends when it is closed. */
 static struct {
     int fd;
     pid_t owner;
     pthread_t thread;
 } life;
 
-/* In a thread, until the server has gone. A failure ends the step
- * as with srun -K; srun's own -K, -K0 or SLURM_KILL_BAD_EXIT come first (22.05 to 26.05: src/srun, _kill_on_bad_exit).
- * No function of Slurm sets it later. */
+/* A failure ends the step as with srun -K, unless -K, -K0 or SLURM_KILL_BAD_EXIT is set (22.05 to 26.05: src/srun,
+ * _kill_on_bad_exit), for which Slurm has no function. */
 static void *follow_server(void *unused)
 {
     char byte;
@@ -275,7 +259,7 @@ static void *follow_server(void *unused)
     return unused;
 }
 
-/* All signals are left to srun's own thread. */
+/* Leave all signals to srun's threads. */
 static bool start_thread(void)
 {
     sigset_t all, old;
@@ -288,8 +272,8 @@ static bool start_thread(void)
     return good;
 }
 
-/* Called by exit, before srun unloads its plugins (create_srun_job has registered that before). The server may have
- * something to say, and a job script that ends with this srun takes the server with it: it gets a moment. */
+/* Called by exit, before plugins are unloaded (create_srun_job). Wait for the server's last lines: the end of a job
+ * script kills it. */
 static void end_server(int status, void *unused)
 {
     const char ending = status ? RC_ENDED_BADLY : RC_ENDED_WELL;
@@ -307,11 +291,11 @@ static void end_server(int status, void *unused)
     }
 }
 
-/* Returns false with errno set. */
+/* Return false with errno set. */
 static bool open_server(const struct rc_server_settings *settings, char token[RC_WIRE_TOKEN + 1], uint16_t *port)
 {
-    /* SrunPortRange: firewalls let the nodes through to these ports of srun. Later srun binds two for each 48 nodes
-     * (_estimate_nports) and one for mpi/pmix (pmixp_agent.c), and fails without one. */
+    /* SrunPortRange is open in firewalls. srun later binds two ports per 48 nodes (_estimate_nports) and one for
+     * mpi/pmix (pmixp_agent.c). */
     const uint16_t *range = &slurm_conf ? slurm_conf.srun_port_range : NULL;
     bool is_set = range && range[0] && range[0] <= range[1];
     uint32_t left = is_set ? 2 * ((settings->nodes + 47) / 48) + 1 : 0;
@@ -355,7 +339,7 @@ static void warn_of_failure(int error)
                            no_port ? "widen SrunPortRange" : "reinstall rollcall on this host"));
 }
 
-/* What names it to the tasks, in the arena; "" without one. */
+/* Return the value of RC_SERVER, in the arena; or "". */
 static const char *start_server(const slurm_step_id_t *step, const struct rc_options *options, uint32_t nodes,
                                 struct rc_str hosts, struct rc_arena *arena)
 {

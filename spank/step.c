@@ -17,9 +17,7 @@ enum { SYNTHETIC_MAX = 9, TEXT_SIZE = 4608 };
 static struct rc_spank_step step;
 static struct rc_result result;
 
-/* The variables that Slurm sets only when a task starts. They are put in front of the
- * step's own block, so that they win over those that srun inherited, such as an outer
- * step's rank. */
+/* Variables that Slurm sets when a task starts, placed first to override inherited ones. */
 struct block {
     const char **entry;
     size_t count;
@@ -40,8 +38,7 @@ static void put_missing(spank_t spank, const struct rc_env *env, struct block *b
         put_number(block, name.p, value);
 }
 
-/* Adds this node's first task as the core would see it in task_init. Asks only for
- * local id 0: Slurm's own check of the id reads one element too far. */
+/* Add the node's first task as it will be in task_init. Only local id 0 is safe: Slurm's check reads past the array. */
 static bool put_first_task(spank_t spank, const struct rc_env *env, struct block *block)
 {
     uint32_t count, rank, node;
@@ -53,7 +50,7 @@ static bool put_first_task(spank_t spank, const struct rc_env *env, struct block
     put_number(block, "SLURM_PROCID", rank);
     put_number(block, "SLURM_LOCALID", 0);
     put_number(block, "SLURM_NODEID", node);
-    /* the value of an outer step would contradict them */
+    /* override an outer step's */
     block->entry[block->count++] = "SLURM_GTIDS=";
     block->entry[block->count++] = "SLURMD_NODENAME=";
     put_missing(spank, env, block, RC_STR("SLURM_JOB_ID"), S_JOB_ID);
@@ -63,15 +60,9 @@ static bool put_first_task(spank_t spank, const struct rc_env *env, struct block
     return !block->arena.full;
 }
 
-/* The mode of all tasks of a node.
- *
- * The mode is the node's decision, because in the block of user_init the GPUs of all its
- * tasks can be seen: a task that Slurm binds to GPUs sees only its own. In a step of several het
- * components this node's place is not right, because Slurm's items count within the
- * component and the environment over all; the mode does not depend on it.
- *
- * Recognises the node's first task, as it will be, in the step's environment (env, of which result.env is an index).
- * Where that does not work, each task decides. Overwrites result. */
+/* Decide the mode for the node, because user_init sees the GPUs of all tasks: resolve its first task in the step's
+ * environment (env, indexed by result.env); on failure each task decides. Overwrites result. With het components the
+ * node's place is wrong, but does not affect the mode. */
 static void decide_mode(spank_t spank, const char *const *env)
 {
     char text[TEXT_SIZE];
@@ -91,7 +82,7 @@ static void decide_mode(spank_t spank, const char *const *env)
     if (block.entry && put_first_task(spank, &result.env, &block)) {
         memcpy(block.entry + block.count, env, (n + 1) * sizeof(*env));
         context.env = block.entry;
-        /* the tasks report errors, because they see the whole environment */
+        /* tasks report errors: they see the whole environment */
         if (rc_resolve_certain(&context, &result) == RC_RESOLVED && result.launcher) {
             step.mode = result.mode;
             rc_format(&reason, "%s", result.mode_reason);
@@ -103,8 +94,7 @@ static void decide_mode(spank_t spank, const char *const *env)
 /* slurm.h: SLURM_MAX_NORMAL_STEP_ID; batch, extern, interactive and pending are above */
 static const uint32_t first_special_step = 0xfffffff0u;
 
-/* Memory that the tasks share: which one prints for the node, and what one has looked
- * up for all. */
+/* Shared: which task prints, and a look-up. */
 struct step_memory {
     atomic_int spoken;
     struct rc_once looked;
@@ -113,10 +103,10 @@ struct step_memory {
 
 static struct step_memory *shared;
 
-/* The step's environment, as user_init was given it; NULL if that did not run. A task's environment differs. */
+/* The step's environment in user_init, unlike a task's; or NULL. */
 static const char **block;
 
-/* A resolver with two dead servers gives up after some 20 s. */
+/* Two dead servers take a resolver ~20 s. */
 enum { LOOKUP_MS = 30000 };
 
 const struct rc_spank_step *rc_spank_step(void)
@@ -129,8 +119,7 @@ struct rc_result *rc_spank_result(void)
     return &result;
 }
 
-/* The step's GPUs. A task may not see them: before task_init Slurm binds it to some, or removes the variables
- * (--gpu-bind=none). */
+/* The step's GPUs, which Slurm hides from tasks (binding, --gpu-bind=none). */
 static void find_gpus(const struct rc_env *env)
 {
     static struct rc_step_gpus gpus;
@@ -148,8 +137,7 @@ static bool is_first_node(spank_t spank, const struct rc_env *env)
 
     if (!rc_spank_number(spank, S_JOB_NODEID, &node) || node != 0)
         return false;
-    /* items count within a het component (measured), so every one has a node 0;
-     * the first one's job id is the leader's */
+    /* items count within a het component (measured); the first has the leader's job id */
     return !rc_env_get(env, "SLURM_HET_SIZE").p || !rc_spank_number(spank, S_JOB_ID, &job) ||
            !rc_parse_u32(leader, UINT32_MAX, &leader_job) || leader_job == job;
 }
@@ -161,23 +149,23 @@ bool rc_spank_is_step_of_tasks(spank_t spank)
     return rc_spank_number(spank, S_JOB_STEPID, &id) && id < first_special_step;
 }
 
-/* By the environment as srun sent it: in a task's own slurmstepd has put the list that Slurm has made. */
+/* Read the environment from srun: slurmstepd replaces these variables in a task. */
 static enum rc_bound_by find_bound(const struct rc_env *env)
 {
     struct rc_str bind = rc_env_get(env, "SLURM_CPU_BIND");
     struct rc_str type = rc_env_get(env, "SLURM_CPU_BIND_TYPE");
 
-    /* only what ends so has a list of CPUs (22.05 has LIST=cores, too); "rank" and "rank_ldom" are typed */
+    /* only types ending in ":" have a list (22.05 has LIST=cores) */
     if (!rc_str_ends(type, ":"))
         return rc_str_starts(type, "rank") ? RC_BOUND_BY_USER : RC_BOUND_BY_SLURM;
     return rc_str_eq(bind, rc_env_get(env, RC_BIND_LEFT)) ? RC_BOUND_BY_LEFTOVER : RC_BOUND_BY_USER;
 }
 
-/* Reads what was asked for. False where rollcall has nothing to do. */
+/* Return false if rollcall has nothing to do. */
 static bool read_wish(const char *const *env)
 {
     static char text[TEXT_SIZE];
-    static struct rc_arena arena; /* as long as step.wrong, which has it */
+    static struct rc_arena arena; /* lives as long as step.wrong, which uses it */
     struct rc_str wish, of_srun;
 
     arena = (struct rc_arena){ .base = text, .size = sizeof(text) };
@@ -191,7 +179,7 @@ static bool read_wish(const char *const *env)
     return step.options.given && step.options.mode != RC_MODE_OFF;
 }
 
-/* A copy of the block and of its entries, in one piece. NULL without memory. */
+/* Copy the block and its entries in one allocation. Return NULL without memory. */
 static const char **copy_block(const char *const *env)
 {
     size_t count = 0;
@@ -299,7 +287,7 @@ const struct rc_lookup *rc_spank_step_lookup(const struct rc_result *found)
     if (!rc_once_begin(&shared->looked))
         return look_up(found, rc_once_wait(&shared->looked, LOOKUP_MS) ? shared->found : own);
     lookup = look_up(found, shared->found);
-    /* before any program of this node starts */
+    /* before any program starts */
     say_lookup(found, lookup);
     rc_once_done(&shared->looked);
     return lookup;
@@ -310,6 +298,6 @@ bool rc_spank_step_is_elsewhere(const struct rc_result *found)
     static char own[RC_LOOKUP_SIZE];
     bool has_found = shared && shared->found[0];
 
-    /* before the nodes meet, the node has not looked it up yet: what it finds then depends on their answer */
+    /* the look-up depends on the nodes' answer */
     return look_up(found, has_found ? shared->found : own)->elsewhere;
 }

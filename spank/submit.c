@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* submit.c - sbatch, salloc and srun that a task calls, before they read their options.
+/* submit.c - sbatch, salloc and srun in a task, before they read their options.
  *
- * They copy their environment into the new job or step (sbatch: src/sbatch/sbatch.c, _fill_job_desc_from_opts): a
- * step without --ddp had the outer task's RANK in each of its tasks. srun also takes SLURM_NTASKS_PER_NODE and
- * SLURM_JOB_NAME for options (src/srun/libsrun/opt.c; both seen in 22.05 to 26.05): `#SBATCH -N2 -n6` started 4 tasks.
- * So what rollcall has set in the task is removed here, if the value is still rollcall's. */
+ * They copy their environment into the new job or step (sbatch: src/sbatch/sbatch.c, _fill_job_desc_from_opts). srun
+ * also reads SLURM_NTASKS_PER_NODE and SLURM_JOB_NAME (src/srun/libsrun/opt.c; both in 22.05 to 26.05): `#SBATCH -N2
+ * -n6` started 4 tasks. So remove variables that still have rollcall's value. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 #include "rendezvous/discovery.h"
 #include "spank.h"
 
-/* --ddp of the job in whose script or shell the command runs (SPANK_OPTION_ENV_PREFIX of Slurm 22.05 to 26.05). */
+/* --ddp of the enclosing job (SPANK_OPTION_ENV_PREFIX of Slurm 22.05 to 26.05). */
 #define OPTION "_SLURM_SPANK_OPTION_rollcall_ddp"
 
 static void apply(const struct rc_plan *plan)
