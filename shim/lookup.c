@@ -7,16 +7,13 @@
 
 #include "shim.h"
 
-/* The programs and libraries of this process, as its loader lists them: whose an address is, and whose
- * function comes after ours.
- *
- * Asks dl_iterate_phdr, which each libc has in any version (dlsym was in a library of its
- * own before glibc 2.34), and which takes the loader's lock: other threads may load libraries meanwhile. */
+/* Find the object at an address, and the next definition of a function. dl_iterate_phdr is in every libc (dlsym in
+ * libdl before glibc 2.34) and takes the loader's lock. */
 
 struct search {
-    uintptr_t address; /* one in the object that is looked for, or after which is looked */
+    uintptr_t address; /* in the object to find, or to skip */
     const char *name;
-    uint32_t hash; /* of name */
+    uint32_t hash;
     bool passed;
     uintptr_t found;
 };
@@ -44,7 +41,7 @@ static int look_for_torch(struct dl_phdr_info *object, size_t size, void *more)
     return 1;
 }
 
-/* Whether the address is in one of torch's own libraries. The program itself has no name. */
+/* Return whether the address is in torch. */
 static bool is_torch(uintptr_t address)
 {
     struct search search = { .address = address };
@@ -53,14 +50,13 @@ static bool is_torch(uintptr_t address)
     return search.found;
 }
 
-/* What the loader needs of an object to find a name in it. */
 struct names {
-    const uint32_t *hash; /* DT_GNU_HASH, which all of today's libraries have */
+    const uint32_t *hash; /* DT_GNU_HASH, in all current libraries */
     const ElfW(Sym) *symbol;
     const char *text;
 };
 
-/* glibc has most of these addresses relocated, musl none. */
+/* glibc has relocated most of these addresses, musl none. */
 static const void *at_address(const struct dl_phdr_info *object, uintptr_t value)
 {
     return (const void *)(value < object->dlpi_addr ? object->dlpi_addr + value : value);
@@ -95,8 +91,7 @@ static uint32_t hash_name(const char *name)
     return hash;
 }
 
-/* The table begins with: buckets, number of the first symbol, words of a filter, its shift. Then
- * come filter, buckets and chains; a chain's last value is odd. */
+/* Table: bucket count, first symbol, filter words, shift; filter, buckets, chains, each ending with an odd value. */
 static uintptr_t find_name(const struct dl_phdr_info *object, const struct names *names, const struct search *search)
 {
     uint32_t count = names->hash[0];
@@ -130,8 +125,7 @@ static int look_after(struct dl_phdr_info *object, size_t size, void *more)
     return search->found != 0;
 }
 
-/* The function of that name in the first object after the one that this code is in: what dlsym
- * finds with RTLD_NEXT. 0 where there is none. */
+/* Return what dlsym(RTLD_NEXT) would, or 0. */
 static uintptr_t find_next(const char *name)
 {
     struct search search = { .address = (uintptr_t)&find_next, .name = name, .hash = hash_name(name) };
@@ -140,22 +134,16 @@ static uintptr_t find_next(const char *name)
     return search.found;
 }
 
-/* librollcall-lookup.so: torch's stores take addresses as they are, without asking for names.
+/* librollcall-lookup.so (srun --ddp=lookup=numeric): numeric addresses for torch's stores.
  *
- *   srun --ddp=lookup=numeric python train.py
- *
- * The server of torch's TCPStore has one thread. On each new connection that looks up the client's name, for lines of a
- * log that nobody reads (c10d's socket.cpp, under both of its back ends, torch 2.6 to 2.14). Where name servers
- * answer slowly, thousands of ranks wait for each other's look-ups. Each client looks up the server, too.
- *
- * rollcall puts this library into LD_PRELOAD of all tasks (lib/resolve/preload.c). It answers getnameinfo with the
- * address where torch's own libraries call, and hands all other calls on as they are. Like the preload library it has
- * no libc, because all programs of a task load it. It has no constructor, starts nothing and prints nothing. */
+ * torch's TCPStore server has one thread, which looks up each client's name for its log (c10d's socket.cpp, both back
+ * ends, torch 2.6 to 2.14): thousands of ranks wait for slow name servers. getnameinfo returns the address to torch
+ * only. All programs of a task load this: no libc, no constructor, no output. */
 
 typedef int lookup_function(const struct sockaddr *address, socklen_t size, char *host, socklen_t host_size,
                             char *service, socklen_t service_size, int flags);
 
-/* With NI_NAMEREQD the address is no answer. */
+/* NI_NAMEREQD requires a name. */
 __attribute__((visibility("default"))) int getnameinfo(const struct sockaddr *address, socklen_t size, char *host,
                                                        socklen_t host_size, char *service, socklen_t service_size,
                                                        int flags)

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memory.c - the four functions that gcc may call on its own account.
- *
- * With -ffreestanding, too, gcc turns the copy of a struct or the clearing of an array into a call of one of these (its
- * manual, "Standards"). An import would bind to the program's own functions. They may check or trace, and may not work
- * before the program is initialised. Ours are hidden, so no other library gets them.
- *
- * The loops must stay loops: without -fno-tree-loop-distribute-patterns (CORE_CFLAGS)
- * gcc would replace them by calls of the very functions that they implement.
- */
+/* memory.c - functions that gcc calls implicitly, even with -ffreestanding. Imports would bind to the program's, which
+ * may not work before it is initialised. -fno-tree-loop-distribute-patterns (CORE_CFLAGS) keeps the loops. */
 #include <stddef.h>
 
 void *memcpy(void *restrict to, const void *restrict from, size_t n);
@@ -15,10 +8,10 @@ void *memmove(void *to, const void *from, size_t n);
 void *memset(void *to, int byte, size_t n);
 int memcmp(const void *a, const void *b, size_t n);
 
-/* Words, because rc_resolve clears some kilobytes. The type may alias any other. */
+/* Words: rc_resolve clears kilobytes. */
 typedef unsigned long __attribute__((may_alias, aligned(1))) word;
 
-/* From the first byte to the last, so that memmove may use it for a move down. */
+/* Ascending, for memmove to a lower address. */
 static inline void copy_up(unsigned char *to, const unsigned char *from, size_t n)
 {
     for (; n >= sizeof(word); n -= sizeof(word), to += sizeof(word), from += sizeof(word))

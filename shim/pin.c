@@ -6,7 +6,7 @@
 #include "system/node.h"
 #include "system/sys.h"
 
-/* Asks the kernel which program this is: argv[0] may be anything, and musl does not pass it to constructors. */
+/* Query the kernel: argv[0] may be anything, and musl does not pass it to constructors. */
 static bool is_worker(const char *const *argv)
 {
     char path[4096];
@@ -19,8 +19,7 @@ static bool is_worker(const char *const *argv)
     return command.kind == RC_COMMAND_UNKNOWN;
 }
 
-/* torchrun gives the number of workers on this node, Lightning the number of all. A
- * LOCAL_RANK without either comes from another launcher. */
+/* torchrun sets the number of local workers, Lightning the total. */
 static bool counts_agree(const struct rc_env *env, uint32_t lists)
 {
     struct rc_str local = rc_env_get(env, "LOCAL_WORLD_SIZE");
@@ -66,7 +65,7 @@ static bool find_own_cpus(const struct rc_env *env, const char *const *argv, str
            rc_cpuset_is_within(&pin->all, &pin->before) && is_worker(argv);
 }
 
-/* False, with the environment as it was, where it has too many variables. */
+/* Return false, with the environment unchanged, without room. */
 static bool mark_pinned(struct shim_pin *pin, const struct rc_env *env, struct shim_table *table)
 {
     char text[sizeof("4294967295")];

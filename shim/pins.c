@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pins.c - librollcall-pins.so: the workers of torchrun and Lightning on their own cores.
+/* pins.c - librollcall-pins.so: bind the workers of torchrun and Lightning.
  *
- * rollcall puts it into LD_PRELOAD of a task in launcher mode whose workers get cores (lib/resolve/pins.h). All
- * programs of the task load it, so it is only the part of the preload library (preload.c) that binds. It sets no
- * identity, also where mpirun or srun starts another launch in the task. It follows the same rules: no libc, no import
- * but environ, no output.
- */
+ * All programs of a task in launcher mode load it, so it sets no identity, and follows preload.c's rules: no libc, no
+ * import but environ, no output. */
 #include "config.h"
 
 #include "resolve/pins.h"
@@ -21,7 +18,7 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
     struct rc_str keys;
 
     rc_env_index(&env, (const char *const *)environ);
-    /* ROLLCALL=off wins over everything, also with keys behind it */
+    /* ROLLCALL=off overrides everything, even with keys after it */
     if (!shim_is_privileged(command, env.count) &&
         !rc_str_is(rc_str_split(rc_env_get(&env, "ROLLCALL"), ',', &keys), "off"))
         shim_pin(&pin, &env, command, &table);

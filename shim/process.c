@@ -8,9 +8,8 @@
 #include "shim.h"
 #include "system/sys.h"
 
-/* A loader that passes no arguments leaves random values here. The kernel puts argc, argv and envp one after the other,
- * so values that match that layout and end at the environment are real. (A constructor that ran before this one may
- * have moved the environment; then shim_command_read() knows the command.) */
+/* A loader that passes no arguments leaves random values. Trust those in the kernel's layout: argc, argv, envp, then
+ * environ. */
 const char *const *shim_command_line(int argc, char **argv, char **envp)
 {
     if (envp != environ || argc < 1 || (uintptr_t)argv % alignof(char *) != 0 ||
@@ -37,9 +36,7 @@ const char *const *shim_command_read(void)
     return count ? words : NULL;
 }
 
-/* AT_SECURE is in the auxiliary vector, which follows the environment as the kernel left
- * it. That is where argv is known, too. Where another library has moved the environment
- * before, the user's ids tell; file capabilities are not seen then. */
+/* AT_SECURE follows the kernel's environment, if argv is known. Otherwise user ids miss file capabilities. */
 bool shim_is_privileged(const char *const *argv, unsigned variables)
 {
     const unsigned long *auxiliary = (const unsigned long *)(const void *)(environ + variables + 1);
@@ -59,8 +56,7 @@ void shim_page_open(struct shim_page *page)
     page->arena = (struct rc_arena){ .base = page->text, .size = sizeof(page->text) };
 }
 
-/* A write to a pipe without a reader would end the program by SIGPIPE, and one to a full
- * pipe would block it. So this polls first. */
+/* Poll first: a pipe without a reader would raise SIGPIPE, and a full one would block. */
 bool shim_page_say(const struct shim_page *page)
 {
     struct pollfd out = { .fd = STDERR, .events = POLLOUT };

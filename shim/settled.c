@@ -13,7 +13,7 @@ static uint32_t begin_of(const char *name)
     return begin;
 }
 
-/* The slot that has the beginning of this name, or the empty one for it. */
+/* Return the slot of this prefix, or the empty one for it. */
 static uint32_t *find_slot(struct shim_look *look, const char *name)
 {
     uint32_t begin = begin_of(name);
@@ -24,8 +24,8 @@ static uint32_t *find_slot(struct shim_look *look, const char *name)
     return &look->begin[place];
 }
 
-/* The kernel lays the entries one after the other. All that is between two addresses less than a page apart is in the
- * pages of these two. If an entry between them was removed, the sum is another one, and processes look at more. */
+/* The kernel packs entries, so bytes between addresses less than a page apart can be read. After a removal the sum
+ * differs and the full check runs. */
 static size_t length_of(char *const *entry)
 {
     uintptr_t distance = (uintptr_t)entry[1] - (uintptr_t)entry[0];
@@ -33,7 +33,7 @@ static size_t length_of(char *const *entry)
     return distance - 1 < PAGE && !entry[0][distance - 1] ? distance - 1 : rc_str(entry[0]).n;
 }
 
-/* A product spreads upwards only: so its halves change places. */
+/* Swap halves, because products only spread upwards. */
 static uint64_t mix(uint64_t hash, const char *text)
 {
     uint64_t word;
@@ -42,7 +42,7 @@ static uint64_t mix(uint64_t hash, const char *text)
     return ((hash >> 32 | hash << 32) ^ word) * factor;
 }
 
-/* As rc_hash, but by words; the last one has some of the word before. */
+/* As rc_hash, but by words; the last overlaps the one before. */
 static uint64_t hash_of(const char *text, size_t n)
 {
     uint64_t hash = n;
@@ -57,7 +57,7 @@ static uint64_t hash_of(const char *text, size_t n)
 
 void shim_look_open(struct shim_look *look)
 {
-    /* the markers, a number that a worker's script may change, and the user's options */
+    /* markers, a number that a worker's script may change, and the user's options */
     static const char names[][24] = {
 #define ROLLCALL_LAUNCHER(name)
 #define ROLLCALL_MARKER(name, variable) #variable,

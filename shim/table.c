@@ -3,7 +3,7 @@
 
 _Static_assert(SHIM_TABLE_MAX < UINT16_MAX, "1 + a place fits 16 bits");
 
-/* Writes "NAME=VALUE" for each entry that sets something; NULL for the others. False where they do not fit. */
+/* Write "NAME=VALUE" for each entry that sets a variable, else NULL. Return false without room. */
 static bool write_strings(struct shim_table *table, const struct rc_plan *plan, char *string[RC_PLAN_MAX])
 {
     char *to = table->text;
@@ -29,8 +29,8 @@ static bool write_strings(struct shim_table *table, const struct rc_plan *plan, 
     return true;
 }
 
-/* Writes to `place` 1 + the first index of each variable of the plan, 0 where it is new. Writes to table->dropped the
- * entries that must go: duplicates of a name, and all entries of a name that is unset. Returns their number. */
+/* Write to `place` 1 + the first index of each variable, or 0; to table->dropped the duplicates and unset names. Return
+ * their number. */
 static unsigned find_places(struct shim_table *table, const struct rc_env *index, const struct rc_plan *plan,
                             unsigned place[RC_PLAN_MAX])
 {
@@ -52,8 +52,8 @@ static unsigned find_places(struct shim_table *table, const struct rc_env *index
     return dropped;
 }
 
-/* Fills the place of a variable that was removed from the old array: another entry that is there anyway. A NULL would
- * end the array for programs that walk main()'s third argument, and some would take an empty string for a name. */
+/* Fill a removed entry of the old array: a NULL would end it for programs that walk main()'s third argument, and some
+ * take an empty string for a name. */
 static char *filler_entry(const struct shim_table *table)
 {
     static char nothing[] = "";
@@ -61,7 +61,7 @@ static char *filler_entry(const struct shim_table *table)
     return table->entry[0] ? table->entry[0] : nothing;
 }
 
-/* Removes the NULLs from the first count entries. Returns how many are left. */
+/* Remove the NULLs. Return the number left. */
 static unsigned close_holes(char **entry, unsigned count)
 {
     unsigned left = 0;
@@ -90,7 +90,7 @@ bool shim_table_apply(struct shim_table *table, const struct rc_env *index, cons
     if (count + added > SHIM_TABLE_MAX + dropped)
         return false;
 
-    /* from here on nothing can fail */
+    /* no failure from here on */
     for (unsigned i = 0; i < count; i++)
         table->entry[i] = env[i];
     for (unsigned i = 0; i < plan->count; i++) {
