@@ -16,7 +16,7 @@
 #include "roll/netorder.h"
 #include "roster.h"
 
-/* What to paste after sbatch or srun, with the text before it; nothing where no node is blamed. */
+/* Print `before` and the option for sbatch or srun; nothing if no node is blamed. */
 static int print_exclude(const struct roster *roster, const char *before)
 {
     char *list = cli_exclude_list(&roster->blame);
@@ -29,7 +29,7 @@ static int print_exclude(const struct roster *roster, const char *before)
     return STATUS_RESOLVED;
 }
 
-/* The switches or the block of a node, without its own name. */
+/* Return the switches or block of a node, without its name. */
 static struct rc_str network_of(const struct rc_roll *roll)
 {
     struct rc_str name;
@@ -37,7 +37,7 @@ static struct rc_str network_of(const struct rc_roll *roll)
     return rc_str_split(roll->place, ' ', &name);
 }
 
-/* Whether two nodes say the same, or nothing, but for their own names and ranks. */
+/* Return whether two nodes match, ignoring names and ranks. */
 static bool is_alike(const struct rc_roll *a, const struct rc_roll *b)
 {
     return !rc_text_order(a->mode, b->mode) && !rc_text_order(network_of(a), network_of(b)) &&
@@ -46,13 +46,13 @@ static bool is_alike(const struct rc_roll *a, const struct rc_roll *b)
            rc_netorder_tasks(a) == rc_netorder_tasks(b);
 }
 
-/* "0-7" of "tasks 0-7" */
+/* Return "0-7" of "tasks 0-7". */
 static const char *numbers_of(const char *text)
 {
     return text + strcspn(text, "0123456789");
 }
 
-/* port: that RANK 0's node holds; 0: none */
+/* port: held by RANK 0's node; 0: none */
 static void add_row(struct table *table, const struct rc_member *member, size_t count, uint32_t port,
                     struct rc_namer *namer)
 {
@@ -69,7 +69,7 @@ static void add_row(struct table *table, const struct rc_member *member, size_t 
     table_text(table, PAINT_NONE, rc_host_with_port(roll->addr, port, &namer->text));
 }
 
-/* Prints a row for all nodes that are alike. Returns -1 without memory. */
+/* Print a row for each group of equal nodes. Return -1 without memory. */
 static int print_nodes(const struct roster *roster)
 {
     static const char *const titles[TABLE_COLUMNS] = { "node",    "host",    "tasks", "mode",
@@ -140,8 +140,7 @@ static int print_form(const struct roster *roster, struct form form)
     return print_text(roster);
 }
 
-/* Only the environment of the step's tasks names its server, so another step of the job queries it.
- * Returns only if it cannot. */
+/* Only tasks of the step know its server, so query it from another step of the job. Return only on failure. */
 static int ask_in_job(const char *word, struct form form)
 {
     char jobid[32];
@@ -159,7 +158,7 @@ static int ask_in_job(const char *word, struct form form)
     if (step.p)
         argv[n++] = step.p - 1;
     argv[n++] = form.exclude ? "--exclude" : form.json ? "--json" : NULL;
-    /* so that srun's own errors are not "something is wrong", nor the question a step of --ddp */
+    /* distinguish srun's errors from findings, and keep --ddp out of the query's step */
     if (setenv("SLURM_EXIT_ERROR", "2", 1) == 0 && setenv("ROLLCALL", "off", 1) == 0)
         execvp(argv[0], (char **)(void *)argv);
     return console_fail("check: srun cannot be started: %s", strerror(errno));
@@ -174,7 +173,7 @@ static int check_step(const char *step, struct form form)
     server.wanted = step;
     if (cli_stepserver_find(&server) == 0 && cli_roster_ask(&roster, &server) == 0) {
         status = cli_stepserver_is_first_to_ask(&server) ? print_form(&roster, form) : STATUS_RESOLVED;
-        /* a script that asks for nodes to leave out goes on when there are some */
+        /* a script with --exclude continues if there are nodes to exclude */
         if (status == STATUS_RESOLVED && !form.exclude && roster.findings.count > 0)
             status = STATUS_CONTRADICTION;
     }
@@ -190,7 +189,7 @@ static int run_check(char **argv)
     const struct console_option options[] = {
         { "--json", .count = &form.json },
         { "--exclude", .count = &form.exclude },
-        { "--jobid", .value = &job }, /* as of srun */
+        { "--jobid", .value = &job }, /* as in srun */
         { NULL },
     };
     int at = console_options("check", argv, 1, options);

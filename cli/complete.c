@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* complete.c - rollcall complete WORD...: candidates for the last of these words, for the completions of shells.
+/* complete.c - rollcall complete WORD...: candidates for the last word, for completions of shells.
  *
- * The words are those after "rollcall", up to the cursor; the last one may be empty. Prints a candidate a line, a tab,
- * and what it means; or ":command N" if the line from the N-th word on is another command's. If nothing is printed,
- * the shells complete file names.
- *
- * Options are read from the help texts, modes and keys from options.def: nothing is listed for completion alone.
- */
+ * The words follow "rollcall", up to the cursor. Print a candidate, a tab and its meaning per line; or ":command N" if
+ * another command begins at the N-th word. Without output, shells complete file names. Candidates come from the help
+ * texts and options.def. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -18,7 +15,7 @@
 
 static const struct {
     const char *name;
-    const char *values; /* NULL: it is a mode */
+    const char *values; /* NULL: a mode */
     const char *shown;  /* "watch[=on|off]" */
     const char *help;
 } words[] = {
@@ -36,7 +33,7 @@ void cli_print_ddp_help(void)
         printf("        %-28s  %s\n", words[i].shown, words[i].help);
 }
 
-/* Print a candidate if `word` is its beginning. */
+/* Print a candidate if it begins with `word`. */
 static void offer(const char *word, struct rc_str meaning, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -52,8 +49,8 @@ static void offer(const char *word, struct rc_str meaning, const char *format, .
         printf("%s\t%.*s\n", text, (int)meaning.n, meaning.p);
 }
 
-/* Offer the options of lines such as "  -v, --verbose     print more" and "      --ddp[=MODE]...". Meanings end before
- * their details. */
+/* Offer the options of lines such as "  -v, --verbose     print more" and "      --ddp[=MODE]...". Omit details after
+ * the meaning. */
 static void offer_options(const char *word, const char *help)
 {
     for (const char *line = help, *end; *line; line = end + 1) {
@@ -76,7 +73,7 @@ static void offer_options(const char *word, const char *help)
     }
 }
 
-/* Offer the values of a key in lower case: "IFACE" of "IFACE|CIDR|given" only describes one. */
+/* Offer the values of a key in lower case: "IFACE" in "IFACE|CIDR|given" is a placeholder. */
 static void offer_values(const char *word, int before, const char *values, const char *help)
 {
     struct rc_str rest = rc_str(values);
@@ -89,7 +86,7 @@ static void offer_values(const char *word, int before, const char *values, const
     }
 }
 
-/* Modes and keys after "--ddp=", or a key's values; earlier ones end with a comma. */
+/* Offer modes and keys after "--ddp=", or a key's values, after the last comma. */
 static void offer_ddp(const char *word)
 {
     const char *comma = strrchr(word, ',');

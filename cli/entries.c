@@ -33,8 +33,8 @@ static bool is_id(struct rc_str typed, const char *id)
     return typed.n == strlen(id) && strncasecmp(typed.p, id, typed.n) == 0;
 }
 
-/* RC602, rc602 or 602, D403 or d403. A mark after it, as in "RC602:" of a log, is no part of it. Return NULL for any
- * other word. */
+/* Find RC602, rc602, 602, D403 or d403, ignoring punctuation after it, as in "RC602:" of a log. Return NULL if
+ * unknown. */
 static const struct cli_catalogue_entry *find_entry(const char *word)
 {
     struct rc_str typed = rc_str(word);
@@ -72,8 +72,8 @@ static void print_entry(FILE *out, const struct cli_catalogue_entry *entry)
 }
 
 struct question {
-    char **words; /* ids, or names of files */
-    size_t count; /* 0: all ids, as a list */
+    char **words; /* ids or file names */
+    size_t count; /* 0: list all ids */
     unsigned json;
 };
 
@@ -122,7 +122,7 @@ static int print_entries(FILE *out, void *more)
     return STATUS_RESOLVED;
 }
 
-/* Whether all words are files, or all are ids. */
+/* Return whether all words are files, or all are ids. */
 static bool check_words(const struct question *question, bool is_of_logs)
 {
     for (size_t i = 0; i < question->count; i++) {
@@ -144,7 +144,7 @@ static bool check_words(const struct question *question, bool is_of_logs)
 /* Options and ids may come in any order. */
 static int run_explain(char **argv)
 {
-    struct question question = { .words = argv + 1 }; /* over words that were read */
+    struct question question = { .words = argv + 1 }; /* operands overwrite words already read */
     struct cli_scope scope = { .rank = NULL };
     unsigned list = 0;
     const struct console_option options[] = { { "--json", .count = &question.json },

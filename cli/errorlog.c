@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rollcall explain FILE: what a job has printed, as far as docs/symptoms.md and the catalogue of messages know it. */
+/* rollcall explain FILE: explain a job's output with docs/symptoms.md and the message catalogue. */
 #include "config.h"
 
 #include <errno.h>
@@ -14,11 +14,11 @@
 #include "errorlog.h"
 #include "inspect.h"
 
-/* What a program prints, "*" for any words of 60 bytes at most, and what to do about it. */
+/* Text printed by a program, "*" for up to 60 bytes of words, and advice. */
 struct symptom {
     const char *text;
     enum rc_level level;
-    unsigned least; /* how often a log must have it */
+    unsigned least; /* least number of matches in a log */
     const char *advice;
 };
 
@@ -30,31 +30,31 @@ enum {
     SYMPTOMS = sizeof(symptoms) / sizeof(*symptoms),
     ENTRIES = SYMPTOMS + RC_MESSAGE_COUNT,
     GAP = 60,
-    LINE_MAX_SIZE = 1 << 16, /* a longer line is read in pieces */
+    LINE_MAX_SIZE = 1 << 16, /* longer lines are read in pieces */
     LINE_SHOWN = 240,
     ADVICE_SHOWN = 2048,
 };
 
 struct match {
-    uint64_t line; /* of the first one */
+    uint64_t line; /* of the first match */
     uint64_t count;
-    uint32_t rank; /* that has printed it; RC_UNKNOWN */
+    uint32_t rank; /* that printed it; or RC_UNKNOWN */
     char text[LINE_SHOWN + 1];
 };
 
 struct errorlog {
     const char *path;
     uint64_t line;
-    bool is_at_begin;            /* of a line */
+    bool is_at_begin;
     struct match found[ENTRIES]; /* symptoms, then messages */
 };
 
-/* Look for the texts of all symptoms at once (Wu and Manber, A fast algorithm for multi-pattern searching, 1994, with
- * blocks of two bytes). A log of a gigabyte takes seconds. */
+/* Search for the texts of all symptoms at once (Wu and Manber, A fast algorithm for multi-pattern searching, 1994, with
+ * blocks of two bytes): seconds per gigabyte. */
 
 #define OWN_MESSAGE "rollcall: "
 
-static struct rc_str needles[SYMPTOMS + 1]; /* the longest piece of each symptom's text; then OWN_MESSAGE */
+static struct rc_str needles[SYMPTOMS + 1]; /* longest literal of each symptom; then OWN_MESSAGE */
 static size_t window;                       /* bytes of the shortest needle */
 static unsigned char shift[1 << 16];
 
@@ -114,7 +114,7 @@ static bool has_pieces(struct rc_str line, const char *text)
     return true;
 }
 
-/* "[rank3]: " of torch, "3: " of srun --label. */
+/* Parse "[rank3]: " of torch, "3: " of srun --label. */
 static uint32_t rank_of(struct rc_str line)
 {
     uint32_t rank;
@@ -145,7 +145,7 @@ static void note_match(struct errorlog *log, size_t entry, struct rc_str line)
     match->text[line.n] = '\0';
 }
 
-/* "error RC602: two tasks ...": behind OWN_MESSAGE. */
+/* `rest` follows OWN_MESSAGE: "error RC602: two tasks ...". */
 static void note_message(struct errorlog *log, struct rc_str rest, struct rc_str line)
 {
     struct rc_str id = rc_str_split(rest, ' ', &rest);
@@ -176,7 +176,7 @@ static void search_line(struct errorlog *log, struct rc_str line)
     }
 }
 
-/* Search all whole lines, and what fills the buffer without an end of line. Return how many bytes that were. */
+/* Search all whole lines, and a line that fills the buffer. Return the number of bytes searched. */
 static size_t search_lines(struct errorlog *log, struct rc_str text, bool is_last)
 {
     size_t searched = 0;
@@ -218,10 +218,9 @@ static int search_file(struct errorlog *log, int fd)
     return 0;
 }
 
-/* What is printed: errors before warnings before notes. Of the errors the exception that came first (RC711) is the
- * first, then what the log has first. */
+/* Order: errors, warnings, notes. RC711, the first exception, leads the errors; then by place in the log. */
 
-/* NULL: the entry is a symptom. */
+/* Return NULL for a symptom. */
 static const struct cli_catalogue_entry *message_of(size_t entry)
 {
     return entry < SYMPTOMS ? NULL : cli_catalogue_message((enum rc_message_id)(entry - SYMPTOMS));
@@ -256,7 +255,7 @@ static size_t sort_matches(struct errorlog *log, size_t order[ENTRIES])
     return count;
 }
 
-/* A line for each paragraph, and each line to type. */
+/* One line per paragraph and per command. */
 static void print_advice(FILE *out, const char *advice)
 {
     struct rc_str rest = rc_str(advice);

@@ -15,10 +15,9 @@
 #include "resolve/resolve.h"
 #include "system/program.h"
 
-/* How exec binds: each task asks rollcall-map itself, and all get the same answer. */
+/* Binding: each task queries rollcall-map, and all get the same answer. */
 
-/* The GPUs that rollcall-map is asked about: the same in all tasks of the node, so that
- * all get the same answer. NULL: none. */
+/* Return the GPUs for the query, equal in all tasks of the node; NULL: none. */
 static const char *find_gpus(const struct rc_result *result, struct rc_arena *arena)
 {
     const struct rc_gpus *gpus = &result->gpus;
@@ -36,13 +35,13 @@ static const char *ask_map(const struct rc_binder *binder, const struct rc_bindi
     static char answer[RC_BINDING_ANSWER];
     char path[PATH_MAX];
 
-    /* a missing program is reported when it is to be started */
+    /* a missing program is reported when it is started */
     (void)cli_own_program("rollcall-map", path);
     return rc_binding_ask(path, binding, binder->tasks, binder->gpus, answer, pins, binder->broken, binder->arena);
 }
 
-/* For a resolved task: binds this process, or plans the cores of its workers. Never fails: a task
- * that cannot be bound stays as it is, with a message in result. */
+/* Bind a resolved task, or plan the cores of its workers. A failure leaves the task unbound, with a message in
+ * result. */
 static void cli_bind_task(struct rc_context *context, struct rc_result *result)
 {
     char text[8192];
@@ -69,7 +68,7 @@ static void cli_bind_task(struct rc_context *context, struct rc_result *result)
     if (rc_binding_is_wanted(context, result)) {
         why = rc_binding_run(&binder, context, result);
         is_bound = !why;
-        /* the other tasks of the node have the same */
+        /* local rank 0 prints for the node */
         if (why && context->options.bind != RC_BIND_OFF && (!broken || result->facts.field[RC_LOCAL_RANK].value == 0))
             rc_pins_excuse(&context->options, rc_binding_broken_on(broken, result, name), false, why,
                            &result->messages);
@@ -81,7 +80,7 @@ static void cli_bind_task(struct rc_context *context, struct rc_result *result)
         cli_say_crowded(context, result);
 }
 
-/* As in a shell: the command was not found, or cannot be run. */
+/* As in a shell. */
 enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 };
 
 struct arguments {
@@ -90,8 +89,8 @@ struct arguments {
     char **command;
 };
 
-/* Whether this task prints a message. `first`: it is the first task of the launch.
- * `speaks`: it prints what went wrong on its node. All tasks of a node have RC612 and RC613 together. */
+/* Return whether this task prints a message. `first`: first task of the launch; `speaks`: prints errors for its node.
+ * All tasks of a node have RC612 and RC613 together. */
 static bool is_said(enum rc_message_id id, bool first, bool speaks)
 {
     const struct rc_message_entry *entry = rc_message_entry(id);
@@ -110,9 +109,8 @@ static void print_messages(const struct rc_result *result, uint32_t debug, bool 
             console_say(result->messages.list[i].id, result->messages.list[i].text);
 }
 
-/* Changes the environment. 0, or -1 with errno. Calls unsetenv first, because it
- * removes every entry of a name that comes twice; programs differ in which of the
- * two they read. */
+/* Apply the plan. Return 0, or -1 with errno set. Unset first, which removes duplicates of a name: programs differ in
+ * which one they read. */
 static int apply_plan(const struct rc_plan *plan)
 {
     for (unsigned i = 0; i < plan->count; i++) {
@@ -126,7 +124,7 @@ static int apply_plan(const struct rc_plan *plan)
     return 0;
 }
 
-/* False where another task's line says why: RC612 alone. */
+/* Return false if another task prints the reason: only RC612. */
 static bool knows_why(const struct rc_messages *messages)
 {
     for (unsigned i = 0; i < messages->count; i++)
@@ -143,8 +141,7 @@ static int refuse_task(const struct rc_result *result, uint32_t debug, bool spea
     return STATUS_CONTRADICTION;
 }
 
-/* Resolves and changes this process's environment. Returns a status to exit
- * with instead of running the command, or 0. */
+/* Resolve and change this process's environment. Return 0, or a status to exit with. */
 static int prepare_task(const struct arguments *a, struct rc_result *result)
 {
     static struct said said;
@@ -163,18 +160,18 @@ static int prepare_task(const struct arguments *a, struct rc_result *result)
     }
     if (context.options.mode == RC_MODE_OFF)
         return 0;
-    /* options of the command line are read after those of an outer rollcall */
+    /* options of the command line override those of an outer rollcall */
     context.ignore_stamp = a->ddp != NULL;
     rc_command_read(context.argv, &result->command);
     context.command_read = true;
     cli_resolve(&context, &here, result);
-    /* this process has been the first client of its PMIx server; the command is the second one */
+    /* this process was the PMIx server's first client; the command is the second */
     if (here.here.learned & RC_LEARN_PMIX)
         cli_choose_store(&context, result);
     if (result->status != RC_RESOLVED || !cli_meet(&context, result, &speaks))
         return refuse_task(result, a->debug, speaks);
     cli_bind_task(&context, result);
-    /* the other tasks of the node have the same */
+    /* local rank 0 prints for the node */
     if (result->facts.field[RC_LOCAL_RANK].value == 0)
         cli_say_interfaces(result);
     rc_forgotten_say(&context, result);
@@ -211,7 +208,7 @@ static int start_command(const struct arguments *a)
     return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
 
-/* What people move behind rollcall when they replace `srun --ddp` by `srun -K rollcall exec --`. */
+/* Options of srun, which users may move when they replace `srun --ddp` by `srun -K rollcall exec --`. */
 static bool is_launchers(const char *word)
 {
     static const char *const options[] = { "-N",     "-n",          "-c",         "-G",          "-p",

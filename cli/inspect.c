@@ -34,7 +34,7 @@ int cli_read_options(struct said *said, const char *ddp, const char *const *env,
 
 void cli_resolve(struct rc_context *context, struct rc_here_storage *here, struct rc_result *result)
 {
-    /* another process may be connected to its PMIx server, which would take this one for it */
+    /* another process may be connected to its PMIx server, which would confuse the two */
     here->ask_pmix = context->pid == (uint32_t)getpid() ? cli_pmix_ask : NULL;
     here->find_gpu_files = rc_device_files_find;
     here->needs_asan = rc_program_needs_asan;
@@ -64,7 +64,7 @@ void cli_say_crowded(const struct rc_context *context, struct rc_result *result)
         rc_say(&result->messages, RC916, "%s", why);
 }
 
-/* The node's tasks have the same. */
+/* The same for all tasks of the node. */
 static void say_map(const struct rc_context *context, struct rc_result *result)
 {
     char text[2048];
@@ -117,7 +117,7 @@ void cli_inspect(struct inspection *inspection, const char *ddp, const char *con
     resolve_process(inspection, argv, &options);
     if (good)
         return;
-    /* a process with this ROLLCALL variable would be refused, so the result is that refusal */
+    /* a process with this ROLLCALL variable would be refused */
     rc_result_refuse(&inspection->result, "the ROLLCALL variable cannot be read");
     for (unsigned i = 0; i < wrong->count; i++)
         rc_message_add(&inspection->result.messages, wrong->list[i].id, wrong->list[i].text);

@@ -63,7 +63,6 @@ static void write_messages(struct json *json, const struct rc_messages *messages
     json_close(json);
 }
 
-/* Where each value comes from, in the identity and in the variables. */
 static void write_sources(struct json *json, const struct rc_result *result)
 {
     json_open_object(json, "sources");
@@ -145,7 +144,7 @@ static void write_gpus(struct json *json, const struct rc_roll *roll)
     json_close(json);
 }
 
-/* What the node has, by the names of items.def. */
+/* The node's items, by the names of items.def. */
 static void write_items(struct json *json, const struct rc_roll *roll)
 {
     json_open_object(json, "has");

@@ -14,7 +14,7 @@
 
 enum { MAP_SIZE = 1 << 20, MAP_MS = 60000 };
 
-/* Has rollcall-map (see its head) print its text, or becomes it. */
+/* Run rollcall-map for its text, or become it. */
 static int print_map(FILE *out, void *more)
 {
     static char text[MAP_SIZE];
@@ -47,7 +47,7 @@ static int print_map(FILE *out, void *more)
     return console_fail("map: cannot start rollcall-map: %s", strerror(errno));
 }
 
-/* rollcall-map reads the options but for these. */
+/* rollcall-map reads the other options. */
 static int run_map(char **argv)
 {
     struct cli_scope scope = { .by_node = true };
@@ -126,7 +126,7 @@ static void print_help(FILE *out)
           out);
 }
 
-/* Also of `rollcall python train.py`, `rollcall train.py`, `rollcall run ...` and `rollcall -- python train.py`. */
+/* Also for `rollcall python train.py`, `rollcall train.py`, `rollcall run ...` and `rollcall -- python train.py`. */
 static int refuse_subcommand(const char *word)
 {
     bool is_option = word[0] == '-' && strcmp(word, "--") != 0;
@@ -172,7 +172,7 @@ static int run_help(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    static char room[1 << 16]; /* one write, so that what several tasks print does not mix */
+    static char room[1 << 16]; /* one write, so that lines of several tasks do not mix */
 
     setvbuf(stdout, room, _IOFBF, sizeof(room));
     if (argc < 2) {

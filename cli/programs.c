@@ -63,7 +63,7 @@ struct rc_str cli_pmix_ask(void)
         snprintf(text, sizeof(text), "ended by signal %d", WTERMSIG(status));
         return failure_line("program", text);
     }
-    /* status 1 comes with a line that says what failed */
+    /* with status 1 a line names the failure */
     if (size <= 0 || WEXITSTATUS(status) > 1 ||
         (WEXITSTATUS(status) == 1 && !rc_program_reason(rc_str(answer), "failed=").p))
         return failure_line("answer", size ? "it was cut off" : "there is none");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* report.c - the reports of a launch's tasks, in one piece.
+/* report.c - merge the reports of a launch's tasks.
  *
- * Each task sends MARK, "RANK NODE\n" and its report, which is empty if another task of the node speaks for this one.
- */
+ * Each task sends MARK, "RANK NODE\n" and its report, empty if another task of the node sends it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 
 enum { SHOWN_MAX = 16, NAMES_MAX = 60, WARNING = 1, ERROR = 1 << 16 };
 
-#define MARK '\x1e' /* no report has it: printers escape control characters */
+#define MARK '\x1e' /* in no report: printers escape control characters */
 
 bool cli_scope_read(struct cli_scope *scope)
 {
@@ -27,17 +26,17 @@ bool cli_scope_read(struct cli_scope *scope)
 
 struct report {
     uint32_t rank;
-    uint32_t weight; /* of its errors and warnings */
+    uint32_t weight; /* of errors and warnings */
     struct rc_str node;
     struct rc_str text;
-    size_t group; /* the place of the first report with the same text */
+    size_t group; /* index of the first report with the same text */
 };
 
 struct reports {
     struct report *list;
     struct rc_range *range; /* room for the ranks of one group */
     struct rc_str *text;    /* room for its hosts, or for all texts and their notes */
-    size_t count;           /* of reports that are not empty */
+    size_t count;           /* of reports with text */
     size_t tasks;
 };
 
@@ -56,7 +55,7 @@ static uint32_t weigh(struct rc_str text)
     return weight;
 }
 
-/* "ranks 0-3 on n[1-2]" */
+/* Print "ranks 0-3 on n[1-2]". */
 static void print_title(const struct reports *reports, size_t group)
 {
     char text[4 * NAMES_MAX];
@@ -92,7 +91,7 @@ static int by_rank(const void *a, const void *b)
     return (left->rank > right->rank) - (left->rank < right->rank);
 }
 
-/* The worst report comes first. */
+/* Worst first. */
 static int by_weight(const void *a, const void *b)
 {
     const struct report *left = a;

@@ -18,7 +18,7 @@
 
 enum { PATIENCE_MS = 5000 };
 
-/* The step's server, as the environment of a task names it. */
+/* Find the step's server in the environment of a task. */
 static bool find_in(const struct input *input, const char *job, struct stepserver *server)
 {
     static struct rc_env env;
@@ -36,7 +36,7 @@ static bool find_in(const struct input *input, const char *job, struct stepserve
     return true;
 }
 
-/* Looks for the step on this node: `srun --jobid=J --overlap` starts this process next to it. */
+/* Find the step on this node: `srun --jobid=J --overlap` starts this process beside it. */
 static bool find_on_node(const char *job, struct stepserver *server)
 {
     DIR *folder = opendir("/proc");
@@ -93,7 +93,7 @@ bool cli_stepserver_is_first_to_ask(const struct stepserver *server)
     return rc_client_claim(&server->endpoint, name, rc_str(who), PATIENCE_MS) != 0;
 }
 
-/* So many names are shorter without brackets, which some shells take for a pattern. */
+/* Up to this many names need no brackets, which are a pattern in some shells. */
 enum { PLAIN_MAX = 8 };
 
 static size_t keep_one_each(struct rc_str *name, size_t count)
@@ -139,7 +139,7 @@ char *cli_exclude_list(const struct rc_blame *blame)
 
 enum { RANKS_SIZE = 24 };
 
-/* What the nodes were told of the order that they asked for: it changes node ranks, ranks and the master. False without
+/* Apply the order decided for the nodes, which changes node ranks, ranks and the master. Return false without
  * memory. */
 static bool follow_order(struct roster *roster)
 {
@@ -174,7 +174,7 @@ static int fail_memory(const char *what)
     return -1;
 }
 
-/* The entries that can be read. */
+/* Return the readable entries. */
 static struct rc_roll *read_rolls(struct rc_str text, size_t *count)
 {
     struct rc_gathered gathered;

@@ -21,7 +21,7 @@ struct showing {
     struct inspection inspection;
 };
 
-enum { REPORT_CUT = 64 }; /* bytes that are shown of a value that is not rollcall's own */
+enum { REPORT_CUT = 64 }; /* bytes shown of a value that is not rollcall's */
 
 static void detail_value(FILE *out, const char *label, struct rc_str value)
 {
@@ -40,7 +40,7 @@ static bool has_identity(const struct rc_result *result)
     return false;
 }
 
-/* Of set, whether it is right already. */
+/* For RC_SET, distinguish values that are right already. */
 static const char *verb_of(const struct rc_plan_entry *entry)
 {
     switch (entry->action) {
@@ -127,7 +127,7 @@ static int print_environment(FILE *out, const struct rc_result *result)
     return table_print_titled(out, "environment", &table);
 }
 
-/* Notes are for --why alone. */
+/* Print notes only with --why. */
 static void print_messages(FILE *out, const struct rc_messages *list, bool why)
 {
     bool any = false;
@@ -163,7 +163,6 @@ static void head_line(FILE *out, const char *name, enum paint paint, const char 
     console_print_wrapped(out, 10, 10, paint, line);
 }
 
-/* Launcher, mode and master. */
 static void print_head(FILE *out, const struct rc_result *result, const char *left)
 {
     bool bad = result->status == RC_CONTRADICTION;

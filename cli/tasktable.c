@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tasktable.c - the table of `rollcall show`: a task's row, and the rows of all tasks. */
+/* tasktable.c - the table of `rollcall show`, a row per task. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 enum { CELL_CUT = 40 };
 
-/* A value is cut: a list of GPUs or cores may be long. */
+/* Cut a value: lists of GPUs or cores may be long. */
 static void print_cell(FILE *out, struct rc_str value)
 {
     console_print(out, value, CELL_CUT);
@@ -27,8 +27,8 @@ static void print_number(FILE *out, uint32_t value)
     putc('\t', out);
 }
 
-/* The entry of LOCAL_RANK in the list that the program will see. Without a list, the device of that number, but not in
- * a job of Slurm: the node's GPUs need not be the job's. */
+/* Return the entry of LOCAL_RANK in the list that the program will see. Without a list, return that device, except in a
+ * Slurm job, whose GPUs need not be the node's first. */
 static struct rc_str seen_gpu(const struct rc_result *result, struct rc_arena *arena)
 {
     const struct rc_gpus *gpus = &result->gpus;
@@ -45,7 +45,7 @@ static struct rc_str seen_gpu(const struct rc_result *result, struct rc_arena *a
 struct cli_got cli_got_find(const struct rc_result *result)
 {
     bool is_slurms = result->launcher && result->launcher->slurm_environment;
-    /* a task that is bound to some of the step's sees these alone */
+    /* a bound task sees only its GPUs */
     struct rc_str step = rc_gpus_are_bound(&result->env) ? RC_ABSENT : rc_env_get(&result->env, "SLURM_STEP_GPUS");
     uint32_t promised = rc_binding_promised(result);
     struct rc_cpuset cores;
@@ -58,7 +58,7 @@ struct cli_got cli_got_find(const struct rc_result *result)
     };
 }
 
-/* "1 of 4: 0" where the job has more. */
+/* Write "1 of 4: 0" if the job has more. */
 static struct rc_str write_part(uint32_t has, uint32_t job, struct rc_str list, struct rc_arena *arena)
 {
     return list.n && job != RC_UNKNOWN && has < job ? rc_str(rc_format(arena, "%u of %u: %pS", has, job, &list)) : list;
@@ -85,7 +85,7 @@ static bool is_said(enum rc_message_id id)
     return rc_message_entry(id)->level != RC_LEVEL_NOTE;
 }
 
-/* "ok", "ok for a launcher", "nothing is set", or "RC301 RC407". */
+/* Print "ok", "ok for a launcher", "nothing is set", or "RC301 RC407". */
 static void print_verdict(FILE *out, const struct rc_result *result)
 {
     const struct rc_messages *messages = &result->messages;
@@ -143,7 +143,7 @@ int cli_task_print(FILE *out, const struct rc_result *result)
     return result->status == RC_RESOLVED ? STATUS_RESOLVED : STATUS_CONTRADICTION;
 }
 
-/* Return whether the note's message concerns the whole launch, so that one node's text of it is enough. */
+/* Return whether the note concerns the whole launch, so that one node's text is enough. */
 static bool is_of_launch(struct rc_str note)
 {
     enum rc_message_id id;
@@ -153,7 +153,7 @@ static bool is_of_launch(struct rc_str note)
     return rc_message_named(name, &id) && rc_message_entry(id)->said == RC_SAID_PER_LAUNCH;
 }
 
-/* Add a note unless it is there. Return how many notes there are. */
+/* Add a note unless present. Return the number of notes. */
 static size_t add_note(struct rc_str *notes, size_t count, struct rc_str note)
 {
     struct rc_str rest;

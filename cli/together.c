@@ -13,12 +13,12 @@
 #include "rendezvous/local.h"
 #include "system/node.h"
 
-/* How long the first task of a node waits for the others of it, and node 0 for the other nodes. Tasks of a launch
- * start within a second or two, on a busy machine. A reply takes PRINT_MS at most. */
+/* Wait of a node's first task for the others, and of node 0 for other nodes: tasks of a launch start within 2 s of each
+ * other on a busy machine. A reply takes at most PRINT_MS. */
 enum { TASKS_MS = 5000, NODES_MS = 10000, PRINT_MS = 2000 };
 
-/* Nodes that cannot meet print one after the other: slurmstepd sends a text in pieces of 1024 bytes (MAX_MSG_LEN), and
- * srun prints them as they come. */
+/* Nodes that cannot meet print in turn: slurmstepd sends texts in pieces of 1024 bytes (MAX_MSG_LEN), which srun would
+ * mix. */
 enum { TURN_MS = 100, TURNS_MS = 3000 };
 
 static const char taken[] = "taken";
@@ -41,7 +41,7 @@ bool cli_together_is_possible(const struct rc_result *result)
     return cli_fact(result, RC_WORLD_SIZE) > 1;
 }
 
-/* In launcher mode tasks have no ranks of their own, but meet all the same. */
+/* In launcher mode tasks have no ranks, but can meet. */
 static void find_discovery(const struct rc_result *result, struct rc_discovery *discovery)
 {
     static struct rc_result seen;
@@ -65,7 +65,7 @@ static bool append(struct together *t, struct rc_str more)
     return true;
 }
 
-/* Of the node's first task: it takes all texts, its own first. An rc_server_decide. */
+/* In the node's first task: collect all texts, its text first. An rc_server_decide. */
 static struct rc_str take_all(void *more, const struct rc_roll_call *call)
 {
     struct together *t = more;
@@ -93,7 +93,7 @@ static bool has_way(const struct rc_discovery *discovery)
     return discovery->kind == RC_DISCOVERY_SRUN || (discovery->kind == RC_DISCOVERY_PMIX && discovery->is_near);
 }
 
-/* The nodes' first tasks gather as often as their nodes have printed before. */
+/* Number the rounds of the nodes' first tasks by those of their nodes. */
 static const char *open_server(const struct together *t, int64_t deadline, struct rc_endpoint *server, char *where,
                                struct rc_arena *arena)
 {
@@ -109,7 +109,7 @@ static const char *open_server(const struct together *t, int64_t deadline, struc
     return rc_format(arena, "show/%s/all/%llu", t->discovery.scope, (unsigned long long)round);
 }
 
-/* The lowest node gets the texts of all. */
+/* The lowest node gets all texts. */
 static enum cli_part take_nodes(struct together *t, uint32_t node, const struct rc_gathered *gathered)
 {
     struct rc_str list = gathered->list;
@@ -190,7 +190,7 @@ int cli_join_node(const char *name, const struct rc_gather_request *own, uint32_
         rc = rc_local_await(name, deadline);
         if (rc == 0)
             rc = rc_client_gather(&first, own, patience, reply, NULL);
-        /* it has ended in between, with an earlier round of this node */
+        /* the server ended meanwhile, with an earlier round of this node */
     } while (rc_client_has_ended(rc) && rc_milliseconds() < deadline);
     return rc;
 }
