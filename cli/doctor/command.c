@@ -16,11 +16,11 @@ struct arguments {
     unsigned here;
     unsigned nodes;
     struct cli_scope scope;
-    struct inspection *inspection; /* NULL: of scripts and nodes */
+    struct inspection *inspection; /* NULL: checks scripts or nodes */
     struct findings findings;
 };
 
-/* `rollcall doctor srun -N2 python train.py`: the likeliest way to forget the "--". */
+/* `rollcall doctor srun -N2 python train.py`: probably a forgotten "--". */
 static bool begins_line(char *const *argv)
 {
     char program[PATH_MAX];
@@ -29,7 +29,7 @@ static bool begins_line(char *const *argv)
            rc_program_find(getenv("PATH"), argv[0], program);
 }
 
-/* Returns 0, or -1 after one line on standard error. Options and the script may come in any order. */
+/* Return 0, or -1 after one line on standard error. Options and the script may come in any order. */
 static int read_arguments(char **argv, struct arguments *a)
 {
     const struct console_option options[] = {
@@ -57,7 +57,7 @@ static int read_arguments(char **argv, struct arguments *a)
     return at && cli_scope_read(&a->scope) ? 0 : -1;
 }
 
-/* Looks at this machine, and at the launch that this process belongs to. */
+/* Check this machine, and the launch of this process. */
 static int look_around(struct arguments *a)
 {
     static struct inspection inspection;
@@ -69,7 +69,7 @@ static int look_around(struct arguments *a)
 
     a->inspection = &inspection;
     cli_inspect_own(&inspection);
-    /* first, because the doctors of the other nodes run now */
+    /* first, while the doctors of other nodes run */
     doctor_reachability(findings, result);
     doctor_step(findings, result);
     doctor_slurm(findings, &slurm);
@@ -77,12 +77,12 @@ static int look_around(struct arguments *a)
         doctor_slurm_type(findings, &slurm, type, NULL, 0);
     doctor_network(findings, result);
     doctor_node(findings, result);
-    /* in launcher mode a task has its node's rank alone */
+    /* in launcher mode a task has only a node rank */
     a->request.is_task = (field[RC_RANK] != RC_UNKNOWN || field[RC_NODE_RANK] != RC_UNKNOWN) && !isatty(STDIN_FILENO);
     return doctor_script(findings, &a->request, &slurm);
 }
 
-/* Findings about the machine itself belong to `rollcall doctor` without a script. */
+/* Omit findings about the machine. */
 static int look_at_script(struct arguments *a)
 {
     struct findings unsaid = { .count = 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* doctor.h - what rollcall doctor looks at, and what it has found. */
+/* doctor.h - the checks of rollcall doctor, and its findings. */
 #pragma once
 
 #include <limits.h>
@@ -15,22 +15,22 @@ struct finding {
     const char *id;
     enum rc_level level;
     const char *why;
-    char *file;    /* NULL: it is about the machine, the environment or the step */
-    unsigned line; /* 0: it is not about one line */
+    char *file;    /* NULL: about the machine, the environment or the step */
+    unsigned line; /* 0: not about a line */
     char *what;
-    char *change; /* the line to change, or what to do */
+    char *change; /* the replacement for the line, or advice */
     size_t order; /* of discovery */
 };
 
-/* Something that was looked at: name "script", text "train.py: Lightning". */
+/* An observation: name "script", text "train.py: Lightning". */
 struct doctor_fact {
     char *name;
     char *text;
 };
 
-#define DOCTOR_TASK "task" /* the one with the rank */
+#define DOCTOR_TASK "task" /* the fact with the rank */
 
-/* Starts as zeros. Without memory an addition sets `failed`. */
+/* Zero it to begin. An addition without memory sets `failed`. */
 struct findings {
     struct finding *list;
     size_t count;
@@ -39,71 +39,71 @@ struct findings {
     bool failed;
 };
 
-/* Adds a finding. file and change may be NULL; without a change the table's cure is shown. */
+/* Add a finding. file and change may be NULL; the default change is the table's cure. */
 void doctor_findings_add(struct findings *findings, enum finding_id id, const char *file, unsigned line,
                          const char *change, const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-/* Adds one of rollcall's own messages as a finding, if it is an error or a warning. */
+/* Add a message of rollcall as a finding, if it is an error or a warning. */
 void doctor_findings_add_message(struct findings *findings, enum rc_message_id id, const char *text);
 
 void doctor_findings_add_fact(struct findings *findings, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Sorts: errors first, then by file, in the order in which files were found, then by line. */
+/* Sort: errors first, then files in order of discovery, then lines. */
 void doctor_findings_sort(struct findings *findings);
 
-/* The exit status of the command. */
+/* Return the exit status of the command. */
 int doctor_findings_status(const struct findings *findings);
 
-/* Prints all findings, 80 columns wide; the last line is the verdict. `titled`: a title says the rank. */
+/* Print all findings, 80 columns wide, then the verdict. `titled`: a title has the rank. */
 void doctor_print_text(FILE *out, const struct findings *findings, bool titled);
 
-/* Prints one object, described in rollcall(1). */
+/* Print one object, described in rollcall(1). */
 void doctor_print_json(FILE *out, const struct findings *findings);
 
 void doctor_findings_free(struct findings *findings);
 
-/* The srun of this machine: whether it runs and has the plugin, and its types of --mpi. */
+/* The srun of this machine. */
 
 enum { DOCTOR_SERIES = 16, DOCTOR_TYPES = 512 };
 
 struct doctor_slurm {
-    char series[DOCTOR_SERIES]; /* "22.05"; empty where there is no srun */
-    char types[DOCTOR_TYPES];   /* " none pmi2 pmix "; empty where that is not known */
-    bool lacks_option;          /* srun does not know --ddp, or its plugin is switched off */
+    char series[DOCTOR_SERIES]; /* "22.05"; empty: no srun */
+    char types[DOCTOR_TYPES];   /* types of --mpi, " none pmi2 pmix "; empty: unknown */
+    bool lacks_option;          /* srun lacks --ddp, or its plugin is disabled */
 };
 
-/* The series of the Slurm whose srun or slurmd is on PATH. */
+/* Find the series of the Slurm whose srun or slurmd is on PATH. */
 bool doctor_slurm_series(char series[DOCTOR_SERIES]);
 
-/* Rollcall's plugin, by files alone. */
+/* Rollcall's plugin, as its files describe it. */
 
 enum { DOCTOR_PLUGIN_TEXT = 4 * PATH_MAX, DOCTOR_LINE = 4096, DOCTOR_RECORD = 4 * PATH_MAX + 2 * DOCTOR_LINE };
 
 struct doctor_plugin {
-    char conf[PATH_MAX]; /* the file that names it; plugstack.conf where none does; empty where there is none */
+    char conf[PATH_MAX]; /* the file that names it; else plugstack.conf; empty: none */
     unsigned line;
-    char path[PATH_MAX];        /* as it is written there; empty where none names it */
-    char words[DOCTOR_LINE];    /* behind it, with one blank between them */
-    char twin[PATH_MAX + 16];   /* FILE:LINE of a second line that names it; empty where there is none */
-    char series[DOCTOR_SERIES]; /* of the Slurm that it was built for; this and the next are empty if not known */
+    char path[PATH_MAX];        /* as written there; empty: not named */
+    char words[DOCTOR_LINE];    /* the words after it, separated by one blank */
+    char twin[PATH_MAX + 16];   /* FILE:LINE of a second line that names it; empty: none */
+    char series[DOCTOR_SERIES]; /* of its Slurm; this and the next are empty if unknown */
     char version[24];
 };
 
 void doctor_plugin_find(struct doctor_plugin *found);
 
-/* Whether its line says off. */
+/* Return whether its line has off. */
 bool doctor_plugin_is_off(const struct doctor_plugin *plugin);
 
-/* Why a Slurm of that series ("": not known) does not load it; FINDING_COUNT, and what it is, if it does. */
+/* Return the reason that a Slurm of that series ("": unknown) does not load it; or FINDING_COUNT, and describe it. */
 enum finding_id doctor_plugin_judge(const struct doctor_plugin *plugin, const char *series,
                                     char text[DOCTOR_PLUGIN_TEXT]);
 
-/* Adds what is wrong with one that is loaded: its programs, the words of its line, a second line. */
+/* Add errors of a loaded plugin: its programs, the words of its line, a second line. */
 void doctor_plugin_check(const struct doctor_plugin *plugin, struct findings *findings);
 
-/* Write what nodes compare: the release, `judged` (by doctor_plugin_judge), a sum of each file's content and, unless
- * the line says off, its words. */
+/* Write a record to compare nodes: the release, `judged` (by doctor_plugin_judge), a checksum of each file and, unless
+ * the line has off, its words. */
 #define DOCTOR_RIGHT   "rollcall "
 #define DOCTOR_FILES   "; files "
 #define DOCTOR_WORDS   "; words "
@@ -112,50 +112,49 @@ void doctor_plugin_record(const struct doctor_plugin *plugin, const char *judged
 
 /* The plugin on many nodes. */
 
-/* Print this node's lines, in its first task, for doctor_read_nodes; the first nodes also print which nodes there
- * are. */
+/* In a node's first task: print its lines for doctor_read_nodes, and on the first nodes the list of nodes. */
 void doctor_print_here(void);
 
-/* Reads the lines of all nodes from standard input. Returns 0, or -1 after one line on standard error. */
+/* Read the lines of all nodes from standard input. Return 0, or -1 after one line on standard error. */
 int doctor_read_nodes(struct findings *findings);
 
-/* Asks srun. */
+/* Query srun. */
 void doctor_slurm(struct findings *findings, struct doctor_slurm *slurm);
 
-/* Adds D105 where srun has no such type. file and line may be NULL and 0. */
+/* Add D105 if srun lacks this type. file and line may be NULL and 0. */
 void doctor_slurm_type(struct findings *findings, const struct doctor_slurm *slurm, const char *type, const char *file,
                        unsigned line);
 
-/* Adds D524 where srun would refuse the text. One with variables in it is not looked at. */
+/* Add D524 if srun would refuse the text. Skip a text with variables. */
 void doctor_ddp_option(struct findings *findings, const char *text, const char *file, unsigned line);
 
-/* True if the file has this text. Then `rest` has what follows up to the next zero byte, at most size - 1 bytes. */
+/* Return whether the file contains `text`. Copy up to size - 1 bytes after it, until a zero byte, to `rest`. */
 bool doctor_text_in_file(const char *path, const char *text, char *rest, size_t size);
 
-/* What Python finds in scripts. */
+/* Input of the Python checks. */
 
 struct doctor_request {
-    const char *script;      /* NULL: none */
-    const char *job;         /* a job script, NULL: none */
-    const char *const *line; /* srun, sbatch or the command itself; NULL: none */
-    bool is_task;            /* and in none of these: the environment is a task's */
+    const char *script;      /* or NULL */
+    const char *job;         /* a job script, or NULL */
+    const char *const *line; /* srun, sbatch or the command; or NULL */
+    bool is_task;            /* otherwise: the environment is a task's */
 };
 
-/* Adds what python/main.py finds; D421 for a file that it could not look at. Returns 0, or -1, after one line on
- * standard error, where a file cannot be read. */
+/* Add the findings of python/main.py; D421 for an unreadable file. Return 0, or -1 after one line on standard error if
+ * a given file cannot be read. */
 int doctor_script(struct findings *findings, const struct doctor_request *request, const struct doctor_slurm *slurm);
 
-/* What is found around this process. `result` is what it resolves to. */
+/* Checks around this process, which resolves to `result`. */
 
-/* Adds the messages of resolving, and, from rank 0 of a step of srun --ddp, those of the roll of all nodes. */
+/* Add the messages of resolving and, from rank 0 of a step of srun --ddp, those of the roll. */
 void doctor_step(struct findings *findings, const struct rc_result *result);
 
-/* The GPUs, cores and limits of this task. */
+/* Check GPUs, cores and limits of this task. */
 void doctor_node(struct findings *findings, const struct rc_result *result);
 
-/* Names, ports and interfaces of this node. */
+/* Check names, ports and interfaces of this node. */
 void doctor_network(struct findings *findings, const struct rc_result *result);
 
-/* Whether this node reaches the master port. Does nothing unless rollcall has set the port of a launch on several
- * nodes. Runs in one task a node. */
+/* Check that this node reaches the master port, in one task per node, if rollcall set the port of a launch on several
+ * nodes. */
 void doctor_reachability(struct findings *findings, const struct rc_result *result);

@@ -21,7 +21,7 @@ static char *copy_text(struct findings *findings, const char *text)
     return new;
 }
 
-/* Of a row of a catalogue. */
+/* Add a finding from a row of the catalogue. */
 static void append_finding(struct findings *findings, const struct cli_catalogue_entry *row, const char *file,
                            unsigned line, const char *what, const char *change)
 {
@@ -85,13 +85,12 @@ void doctor_findings_add_fact(struct findings *findings, const char *name, const
     findings->fact_count++;
 }
 
-/* True if the finding reports a skipped check; other notes are advice. */
 static bool is_unread(const struct finding *finding)
 {
     return finding->level == RC_LEVEL_NOTE && strncmp(finding->id, "D42", 3) == 0;
 }
 
-/* Whether a comes before b. All findings of a file have the order of its first one. */
+/* Sort all findings of a file by its first one. */
 static bool is_before(const struct finding *a, const struct finding *b)
 {
     if (a->level != b->level)
@@ -122,7 +121,7 @@ void doctor_findings_sort(struct findings *findings)
     }
 }
 
-/* Of the notes, those alone that say what was not looked at. */
+/* Count only notes about skipped checks. */
 static unsigned count_of(const struct findings *findings, enum rc_level level)
 {
     unsigned count = 0;
@@ -147,7 +146,7 @@ static void format_place(const struct finding *finding, char *text, size_t size)
         snprintf(text, size, "%s", finding->file ? finding->file : "");
 }
 
-/* Says how many findings there are, and where to begin. */
+/* Write the number of findings, and the first place to look. */
 static void format_verdict(const struct findings *findings, char text[VERDICT])
 {
     unsigned errors = count_of(findings, RC_LEVEL_ERROR);
@@ -190,7 +189,7 @@ static void print_finding(FILE *out, const struct finding *finding)
     cli_report_detail(out, "change", finding->change);
 }
 
-/* Always one line, so that scripts can look for it. */
+/* Always one line, so that scripts can find it. */
 static void print_verdict(FILE *out, const struct findings *findings)
 {
     enum paint paint = findings->count ? cli_report_level_paint(findings->list[0].level) : PAINT_GOOD;

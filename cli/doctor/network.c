@@ -11,11 +11,11 @@
 #include "system/net.h"
 #include "system/node.h"
 
-/* Whether this node reaches the master port, which is held: nothing listens there before the program does. */
+/* The master port is held, without a listener before the program starts. */
 
 enum { PROBE_MS = 5000 };
 
-/* One address that answers is enough, as it is for torch. A finding names the first one. */
+/* As for torch, one address that answers is enough. A finding names the first one. */
 static void probe_master(struct findings *findings, const struct rc_master *where)
 {
     struct rc_addresses addresses = { .count = 0 };
@@ -49,12 +49,12 @@ void doctor_reachability(struct findings *findings, const struct rc_result *resu
         probe_master(findings, where);
 }
 
-/* The kernel's IB_DEVICE_NAME_MAX. */
+/* DEVICE_NAME is the kernel's IB_DEVICE_NAME_MAX. */
 enum { LIST = 512, DEVICE_NAME = 64, LEAST_LOCKED_MIB = 1024 };
 
 #define HCA_FOLDER "/sys/class/infiniband"
 
-/* Appends a name to a list, "eth0, ib0". */
+/* Append a name to a list, "eth0, ib0". */
 static void append_name(char list[LIST], const char *name)
 {
     size_t used = strlen(list);
@@ -62,7 +62,7 @@ static void append_name(char list[LIST], const char *name)
     snprintf(list + used, LIST - used, "%s%.*s", used ? ", " : "", (int)DEVICE_NAME, name);
 }
 
-/* Whether an interface has this address, or, without one, any but loopback. */
+/* Return whether an interface has this address or, if NULL, any but loopback. */
 static bool has_address(const struct rc_interface *list, unsigned count, const struct rc_netaddr *address)
 {
     for (unsigned i = 0; i < count; i++)
@@ -91,7 +91,7 @@ static void check_own_name(struct findings *findings, const struct rc_result *re
     else if (addresses.count > 0 && loopback == addresses.count)
         doctor_findings_add(findings, FINDING_D202, "/etc/hosts", 0, NULL, "this node's name, %s, leads to %s here",
                             name, rc_netaddr_text(&addresses.list[0], text));
-    /* a login node may share its name with others; a full list may lack some interfaces */
+    /* login nodes may share a name; a full list may lack interfaces */
     else if (addresses.count > 0 && own + loopback == 0 && result->launcher && has_address(list, count, NULL) &&
              count < RC_INTERFACES_MAX)
         doctor_findings_add(findings, FINDING_D210, NULL, 0, NULL,

@@ -23,7 +23,7 @@ static void check_roll(struct findings *findings)
         doctor_findings_add(findings, FINDING_D208, NULL, 0, NULL,
                             "rollcall cannot read what the nodes of this step reported");
     } else {
-        /* rank 0 reads the roll: without the fact its report is equal to those of the others */
+        /* only rank 0 reads the roll: without the fact its report equals those of the others */
         if (roster.count < roster.nodes)
             doctor_findings_add_fact(findings, "roll", "%zu of %u nodes have answered", roster.count, roster.nodes);
         for (unsigned i = 0; i < roster.findings.count; i++)
@@ -62,8 +62,7 @@ void doctor_step(struct findings *findings, const struct rc_result *result)
 
 enum { LEAST_FILES = 4096, MANY_NODES = 4, LEAST_SHM_MIB = 256 };
 
-/* Skips a task that rollcall has set up: there rollcall has widened the list, or
- * printed RC901 or RC902. */
+/* Skip a task that rollcall set up: it extended the list, or printed RC901 or RC902. */
 static void check_hidden_gpus(struct findings *findings, const struct rc_result *result, uint32_t given, uint32_t seen)
 {
     uint32_t tasks = result->identity.field[RC_LOCAL_WORLD_SIZE];
@@ -74,7 +73,7 @@ static void check_hidden_gpus(struct findings *findings, const struct rc_result 
                             "this task sees one of its node's %u GPUs (%u tasks a node)", given, tasks);
 }
 
-/* Checks only where the driver's files exist: containers and other vendors have none. Several MIG devices are of one
+/* Check only if the driver's files exist: containers and other vendors have none. Several MIG devices may share a
  * GPU. */
 static void check_missing_gpus(struct findings *findings, const char *list, uint32_t given, uint32_t seen)
 {
@@ -88,8 +87,7 @@ static void check_missing_gpus(struct findings *findings, const char *list, uint
                             "CUDA_VISIBLE_DEVICES names %u GPUs, but /dev has %u", seen, there);
 }
 
-/* Finds a task with GPUs that has one core, or fewer cores than the workers that it will
- * start, on a node that could give each task twice as many. */
+/* Find a task with GPUs that has one core, or fewer cores than its workers, on a node with twice as many per task. */
 static void check_cores(struct findings *findings, const struct rc_result *result, uint32_t seen)
 {
     uint32_t workers = result->mode == RC_MODE_LAUNCHER ? seen : 1;
@@ -101,7 +99,7 @@ static void check_cores(struct findings *findings, const struct rc_result *resul
         sched_getaffinity(0, sizeof(set), &set) < 0)
         return;
     for (unsigned i = 0; i < result->messages.count; i++)
-        if (result->messages.list[i].id == RC916) /* the same cores, and its line has the option to type */
+        if (result->messages.list[i].id == RC916) /* the same cores, with the option to use */
             return;
     here = (uint32_t)CPU_COUNT(&set);
     if ((here > 1 && here >= workers) ||
@@ -135,8 +133,8 @@ static void check_shared_memory(struct findings *findings)
 void doctor_node(struct findings *findings, const struct rc_result *result)
 {
     const char *list = getenv("CUDA_VISIBLE_DEVICES");
-    uint32_t seen = list ? rc_count_devices(rc_str(list)) : RC_UNKNOWN; /* how many GPUs the list names */
-    uint32_t given;                                                     /* how many Slurm has given */
+    uint32_t seen = list ? rc_count_devices(rc_str(list)) : RC_UNKNOWN; /* GPUs in the list */
+    uint32_t given;                                                     /* GPUs allocated by Slurm */
 
     if (!rc_parse_u32(rc_env_get(&result->env, "SLURM_GPUS_ON_NODE"), UINT16_MAX, &given))
         given = RC_UNKNOWN;

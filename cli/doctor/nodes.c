@@ -15,19 +15,18 @@
 #include "launcher/hosts.h"
 #include "system/node.h"
 
-/* Each node of a step prints what is wrong there and, if Slurm loads the plugin, a record. One process reads them all,
- * and compares each record with its own. No node needs the plugin for that, or a port.
+/* Each node of a step prints its findings and, if Slurm loads the plugin, a record. One process reads all, and compares
+ * the records with its record. Nodes need no plugin or port for that.
  *
  *   nodes: n[1-4]
  *   n1: rollcall 0.9.0, plugin 0.9.0 for Slurm 24.11, /usr/lib/rollcall.so; files rollcall=5d1f... ...; words addr=-ib
- *   n2: D109: /etc/slurm/plugstack.conf does not name the plugin
- */
+ *   n2: D109: /etc/slurm/plugstack.conf does not name the plugin */
 
 #define LIST "nodes: "
 
-enum { LISTING_NODES = 4 }; /* that many say which nodes there are: the first ones may have no rollcall */
+enum { LISTING_NODES = 4 }; /* so many print the list of nodes: the first ones may lack rollcall */
 
-/* The record of this host; "" where Slurm does not load the plugin, which `findings` has then. */
+/* Write this host's record; "", with the reason in `findings`, if Slurm does not load the plugin. */
 static void look_here(struct doctor_plugin *plugin, struct findings *findings, char record[DOCTOR_RECORD])
 {
     char text[DOCTOR_PLUGIN_TEXT];
@@ -70,7 +69,7 @@ void doctor_print_here(void)
     doctor_findings_free(&findings);
 }
 
-/* Nodes that say the same. */
+/* Nodes with equal text. */
 struct group {
     char *text;
     struct rc_blame nodes;
@@ -79,12 +78,12 @@ struct group {
 struct reading {
     struct group *groups;
     size_t count;
-    char *nodes; /* NULL: no node has said which there are */
+    char *nodes; /* NULL: no list of nodes was read */
     size_t answers;
     bool failed; /* no memory */
 };
 
-/* The text after "D109: " or "RC201: "; NULL for any other. */
+/* Return the text after "D109: " or "RC201: "; else NULL. */
 static const char *after_id(const char *text)
 {
     size_t letters = strncmp(text, "RC", 2) == 0 ? 2 : text[0] == 'D';
@@ -94,7 +93,7 @@ static const char *after_id(const char *text)
                : NULL;
 }
 
-/* Whether a line's rest is a node's, and not somebody else's output. */
+/* Return whether `rest` is a node's line, not other output. */
 static bool is_said(const char *rest)
 {
     return strncmp(rest, DOCTOR_RIGHT, strlen(DOCTOR_RIGHT)) == 0 || after_id(rest);
@@ -132,7 +131,7 @@ static void add_node(struct reading *reading, const char *name, const char *text
     reading->failed = reading->failed || !kept;
 }
 
-/* Whether one of the lines of the node is a finding (`findings`), or there is one at all. */
+/* Return whether the node has a line; with `findings`, a finding. */
 static bool has_line(const struct reading *reading, const char *name, bool findings)
 {
     for (size_t i = 0; i < reading->count; i++)
@@ -142,7 +141,7 @@ static bool has_line(const struct reading *reading, const char *name, bool findi
     return false;
 }
 
-/* srun -l and pdsh put words of their own before a line. */
+/* srun -l and pdsh add prefixes. */
 static void read_line(struct reading *reading, char *line)
 {
     char *name = line;
@@ -168,7 +167,7 @@ static void read_line(struct reading *reading, char *line)
     free(clean);
 }
 
-/* Adds the nodes that have said nothing. */
+/* Add the nodes without a line. */
 static void add_silent(struct reading *reading)
 {
     char name[RC_HOST_MAX + 1];
@@ -180,7 +179,7 @@ static void add_silent(struct reading *reading)
                 add_node(reading, name, "D112: no line of rollcall doctor --here has come");
 }
 
-/* A group whose text begins with an id. One that this release does not know is a newer release's. */
+/* A group whose text begins with an id; unknown ids are from a newer release. */
 static void report_finding(struct findings *findings, const struct group *group)
 {
     char *names = cli_exclude_list(&group->nodes);
@@ -205,7 +204,7 @@ static void report_finding(struct findings *findings, const struct group *group)
     free(names);
 }
 
-/* A part of a record; absent where it has none. The words are the last one. */
+/* Return a part of a record, RC_ABSENT if missing. The words come last. */
 static struct rc_str find_part(const char *record, const char *title)
 {
     const char *start = strstr(record, title);
@@ -217,7 +216,7 @@ static struct rc_str find_part(const char *record, const char *title)
     return (struct rc_str){ start, end ? (size_t)(end - start) : strlen(start) };
 }
 
-/* Whether the list has this file with this sum, or lacks it: a build without hwloc has no rollcall-map. */
+/* Return whether the list lacks this file, as builds without hwloc lack rollcall-map, or has the same checksum. */
 static bool is_same_file(struct rc_str list, struct rc_str name, struct rc_str sum)
 {
     while (list.p) {
@@ -229,7 +228,7 @@ static bool is_same_file(struct rc_str list, struct rc_str name, struct rc_str s
     return false;
 }
 
-/* The files of a record that are others in `ours`; "" for none. */
+/* List the files of a record that differ in `ours`; "" for none. */
 static const char *list_others(struct rc_str theirs, struct rc_str ours, struct rc_arena *arena)
 {
     const char *list = rc_copy(arena, RC_STR(""));
@@ -249,14 +248,14 @@ static const char *list_others(struct rc_str theirs, struct rc_str ours, struct 
     return list;
 }
 
-/* Adds to all nodes of a group that they have this finding. */
+/* Add this finding to all nodes of a group. */
 static void blame(struct reading *reading, size_t group, const char *text)
 {
     for (size_t i = 0; i < reading->groups[group].nodes.count; i++)
         add_node(reading, reading->groups[group].nodes.list[i].name, text);
 }
 
-/* What the nodes of a group differ in from a record of this release. */
+/* Compare a group with a record of this release. */
 static void compare(struct reading *reading, size_t group, const char *record, const char *whose)
 {
     static char text[4 * DOCTOR_RECORD];
@@ -274,7 +273,7 @@ static void compare(struct reading *reading, size_t group, const char *record, c
                         whose, ours.n ? "" : "no words", &ours));
 }
 
-/* The release in a record. */
+/* Return the release of a record. */
 static struct rc_str release_of(const char *text)
 {
     const char *end = strstr(text, DOCTOR_FILES);
@@ -283,8 +282,8 @@ static struct rc_str release_of(const char *text)
     return (struct rc_str){ text, end ? (size_t)(end - text) : strlen(text) };
 }
 
-/* "right" for a record of this release, "unknown" for one whose line names the plugin without a folder: Slurm looks in
- * its PluginDir (src/common/spank.c), where the node has not. NULL for another release. */
+/* Return "right" for a record of this release; "unknown" if its line names the plugin without a folder: Slurm searches
+ * its PluginDir (src/common/spank.c), the node did not. Return NULL for another release. */
 static const char *judge_record(const char *record)
 {
     static const char same[] = DOCTOR_RIGHT PACKAGE_VERSION ", plugin " PACKAGE_VERSION " for ";
@@ -296,13 +295,12 @@ static const char *judge_record(const char *record)
     return rc_str_starts(text, same) ? "right" : NULL;
 }
 
-/* Compare the records with this host's or, if that has no words (it is off, or there is no plugin), with the one that
- * most nodes have. */
+/* Compare with this host's record or, if it has no words (off, or no plugin), with the most frequent one. */
 static void compare_all(struct reading *reading)
 {
     static char own[DOCTOR_RECORD];
     static struct doctor_plugin plugin;
-    struct findings here = { .count = 0 }; /* of rollcall doctor without --nodes */
+    struct findings here = { .count = 0 }; /* those of rollcall doctor without --nodes */
     size_t groups = reading->count;
     const char *record = own;
     bool is_own;
@@ -332,7 +330,7 @@ static void compare_all(struct reading *reading)
     }
 }
 
-/* Counts the nodes of a record that have no finding. */
+/* Count the nodes of a record that have no finding. */
 static void report_right(struct findings *findings, const struct reading *reading, const struct group *group)
 {
     struct rc_str release = release_of(group->text);

@@ -44,7 +44,6 @@ enum { DEEPEST = 4, LINE = 4096 };
 
 static void read_conf(const char *path, unsigned depth, struct doctor_plugin *found);
 
-/* The next word of a line. */
 static char *next_word(char **rest)
 {
     char *start = *rest + strspn(*rest, " \t");
@@ -56,7 +55,7 @@ static char *next_word(char **rest)
     return start;
 }
 
-/* The first line that names the plugin, and where the second one is. */
+/* Record the first line that names the plugin, and the place of the second. */
 static void take_line(struct doctor_plugin *found, const char *conf, unsigned number, const char *path, char *rest)
 {
     size_t n = 0;
@@ -69,12 +68,12 @@ static void take_line(struct doctor_plugin *found, const char *conf, unsigned nu
     snprintf(found->conf, sizeof(found->conf), "%s", conf);
     snprintf(found->path, sizeof(found->path), "%s", path);
     found->line = number;
-    /* as Slurm parts them */
+    /* split as Slurm does */
     for (const char *word; *(word = next_word(&rest)) && n < sizeof(found->words);)
         n += (size_t)snprintf(found->words + n, sizeof(found->words) - n, "%s%s", n ? " " : "", word);
 }
 
-/* Reads the files of an include. A relative pattern is relative to the including file's folder. */
+/* Read the files of an include. A relative pattern starts at the including file's folder. */
 static void read_included(const char *from, const char *pattern, unsigned depth, struct doctor_plugin *found)
 {
     char whole[PATH_MAX];
@@ -117,7 +116,7 @@ static void read_conf(const char *path, unsigned depth, struct doctor_plugin *fo
     fclose(file);
 }
 
-/* Reads PlugStackConfig of slurm.conf, in which blanks may be around the =. */
+/* Read PlugStackConfig of slurm.conf; blanks may surround the =. */
 static bool read_configured_path(const char *conf, char path[PATH_MAX])
 {
     static const char key[] = "PlugStackConfig";
@@ -148,7 +147,7 @@ static bool read_conf_beside(const char *conf, struct doctor_plugin *found)
     return found->conf[0];
 }
 
-/* PlugStackConfig of slurm.conf, else beside it. slurm.conf is SLURM_CONF, else in the usual places. */
+/* Use PlugStackConfig of slurm.conf (SLURM_CONF, or the usual places), else plugstack.conf beside it. */
 static void find_line(struct doctor_plugin *found)
 {
     static const char *const usual[] = { "/etc/slurm/slurm.conf",      "/etc/slurm-llnl/slurm.conf",
@@ -175,7 +174,7 @@ void doctor_plugin_find(struct doctor_plugin *found)
         (void)sscanf(text, "%15[0-9.]" RC_PLUGIN_OF_ROLLCALL "%23s", found->series, found->version);
 }
 
-/* The words as the plugin reads them. */
+/* Parse the words as the plugin does. */
 static struct rc_site read_words(const struct doctor_plugin *plugin, struct rc_messages *messages)
 {
     char where[sizeof(plugin->conf) + 16];
@@ -216,11 +215,11 @@ enum finding_id doctor_plugin_judge(const struct doctor_plugin *plugin, const ch
     return FINDING_COUNT;
 }
 
-/* What comes with the plugin, by its place from the plugin's folder. */
+/* Files installed with the plugin, relative to its folder. */
 static const struct part {
     const char *folder;
     const char *name;
-    enum { IS_READ, IS_RUN, IS_NEEDED } use; /* IS_RUN: some builds are without it */
+    enum { IS_READ, IS_RUN, IS_NEEDED } use; /* IS_RUN: optional in a build */
 } parts[] = {
     { ROLLCALL_LIBEXEC_FROM_PLUGIN, "rollcall-exchange", IS_NEEDED },
     { ROLLCALL_LIBEXEC_FROM_PLUGIN, "rollcall-map", IS_RUN },
@@ -234,7 +233,7 @@ static const struct part {
 
 enum { PARTS = sizeof(parts) / sizeof(*parts), RUN_MS = 5000, OUTPUT = 4096, BLOCK = 65536, SUM = 17 };
 
-/* False for a plugin that its line names without a folder. */
+/* Return false for a plugin named without a folder. */
 static bool find_part(const struct doctor_plugin *plugin, const struct part *part, char path[2 * PATH_MAX])
 {
     char folder[PATH_MAX];
@@ -245,7 +244,7 @@ static bool find_part(const struct doctor_plugin *plugin, const struct part *par
     return true;
 }
 
-/* Starts the program with an option that makes it end at once. Returns why it cannot, or NULL. */
+/* Start the program with an option that ends it at once. Return the reason of a failure, or NULL. */
 static const char *try_program(const char *path, struct rc_arena *arena)
 {
     const struct rc_program program = {
@@ -302,7 +301,7 @@ void doctor_plugin_check(const struct doctor_plugin *plugin, struct findings *fi
                                               plugin->conf, plugin->line, plugin->twin));
 }
 
-/* The content of a file, in few characters. */
+/* Checksum a file. */
 static const char *sum_up(const char *path, char sum[SUM])
 {
     FILE *file = fopen(path, "re");
@@ -329,7 +328,7 @@ void doctor_plugin_record(const struct doctor_plugin *plugin, const char *judged
     char sum[SUM];
     size_t n = (size_t)snprintf(text, DOCTOR_RECORD, DOCTOR_RIGHT PACKAGE_VERSION ", plugin %s", judged);
 
-    /* where Slurm finds a plugin without a folder is not known */
+    /* without a folder, Slurm's search path is unknown */
     if (*plugin->path == '/') {
         n += (size_t)snprintf(text + n, DOCTOR_RECORD - n, DOCTOR_FILES "rollcall=%s", sum_up("/proc/self/exe", sum));
         n += (size_t)snprintf(text + n, DOCTOR_RECORD - n, " rollcall.so=%s", sum_up(plugin->path, sum));

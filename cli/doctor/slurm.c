@@ -30,8 +30,8 @@ static const char *last_line(char *text)
     return start ? start + 1 : text;
 }
 
-/* Return what a program prints to standard output, until the next call. An optional plugin of Slurm's that cannot be
- * loaded prints to standard error. NULL if it fails: then `answer` has its errors as well. */
+/* Return the standard output of a program, until the next call; its standard error may come from optional plugins that
+ * cannot be loaded. Return NULL if it fails, with the errors in `answer`. */
 static char *run(const char *path, const char *argument)
 {
     struct rc_program program = {
@@ -52,7 +52,7 @@ static char *run(const char *path, const char *argument)
     return NULL;
 }
 
-/* The output of srun with one argument; NULL, with D101 in findings, where it fails. */
+/* Return the output of srun with one argument; NULL, with D101 in findings, if it fails. */
 static char *run_srun(struct findings *findings, const char *srun, const char *argument)
 {
     char *text = run(srun, argument);
@@ -63,7 +63,7 @@ static char *run_srun(struct findings *findings, const char *srun, const char *a
     return text;
 }
 
-/* "slurm 22.05.8", Debian's "slurm-wlm 22.05.8" */
+/* Parse "slurm 22.05.8", or Debian's "slurm-wlm 22.05.8". */
 static bool read_series(const char *text, char series[DOCTOR_SERIES])
 {
     unsigned major;
@@ -97,8 +97,8 @@ static bool has_type(const char *types, const char *type)
     return snprintf(word, sizeof(word), " %s ", type) >= (int)sizeof(word) || strstr(types, word);
 }
 
-/* Reads the types after "MPI plugin types are", one a line. From Slurm 22.05 on
- * "specific pmix plugin versions available: pmix_v4,..." follows. */
+/* Read the types after "MPI plugin types are", one a line. Since Slurm 22.05 "specific pmix plugin versions available:
+ * pmix_v4,..." follows. */
 static void read_types(char *text, char types[DOCTOR_TYPES])
 {
     static const char title[] = "MPI plugin types are";
@@ -115,8 +115,8 @@ static void read_types(char *text, char types[DOCTOR_TYPES])
     }
 }
 
-/* Finds out why srun does not know --ddp, or why its steps are not going to start. Where nobody has installed the
- * plugin, that is wrong only in a task that rollcall exec has not set up either. */
+/* Find out why srun lacks --ddp, or its steps cannot start. An uninstalled plugin is an error only in a task without
+ * rollcall exec. */
 static void check_plugin(struct findings *findings, const struct doctor_slurm *slurm,
                          const struct doctor_plugin *plugin)
 {
