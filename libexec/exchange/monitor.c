@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* monitor.c - the process of a step that sees which signals the step receives (spank/ending.c).
+/* monitor.c - observe the signals that a step receives (spank/ending.c).
  *
- * It starts with all signals blocked, as a child of slurmstepd in the step's container, and reads those that arrive.
- * Standard input is a socket to slurmstepd. The first packet names srun's server to it. It sends one for the first task
- * that has failed on this node, and gets another one. Its end is the end of the node's tasks. */
+ * Runs as a child of slurmstepd in the step's container, with all signals blocked, and reads them. Standard input is a
+ * socket to slurmstepd, to which it sends the endpoint of srun's server. slurmstepd sends a byte for the first failed
+ * task, and gets it back. The monitor ends when slurmstepd closes the socket. */
 #include "config.h"
 
 #include "exchange.h"
@@ -28,8 +28,8 @@ static void send_to_server(const struct rc_endpoint *server, const char *text)
         free(reply.text);
 }
 
-/* The step's signals come from slurmstepd, whose process id is 0 in another namespace, or from a terminal's keys
- * (--pty). A task's kill 0 is none of them. Those that suspend and resume a step end no task. */
+/* The step's signals come from slurmstepd, whose process id is 0 in another namespace, or from a terminal (--pty),
+ * never from a task. Signals that suspend and resume a step end no task. */
 static bool is_of_step(const struct signalfd_siginfo *info)
 {
     if (info->ssi_code == SI_KERNEL)

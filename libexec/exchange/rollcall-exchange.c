@@ -4,13 +4,11 @@
 /* rollcall-exchange - the server of a launch, and helpers of its nodes.
  *
  *   rollcall-exchange server SETTINGS       a server (rendezvous/server.h; the settings: wire.h)
- *   rollcall-exchange inventory             what the node has, for its entry in the roll call
- *   rollcall-exchange lookup                where MASTER_ADDR leads to
- *   rollcall-exchange monitor               in a step: which signals it receives (monitor.c)
+ *   rollcall-exchange inventory             hardware and software of the node, for its entry in the roll call
+ *   rollcall-exchange lookup                resolve MASTER_ADDR
+ *   rollcall-exchange monitor               in a step: observe its signals (monitor.c)
  *
- * A program of its own, so that nothing of it stays in slurmstepd, in srun or in
- * the process that becomes the user's: no connection, no thread, no memory.
- */
+ * A separate program, so that no connection, thread or memory stays in slurmstepd, srun or the user's process. */
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -68,7 +66,7 @@ static int print_lookup(void)
     return answer && fputs(answer, stdout) >= 0 && fflush(stdout) == 0 ? 0 : 1;
 }
 
-/* A task that ended before it was to take this process with it has left a pipe that nobody reads. */
+/* A task that ended before prctl() left a pipe without a reader. */
 static bool is_answer_read(void)
 {
     struct pollfd answer = { .fd = STDOUT_FILENO };
@@ -89,7 +87,7 @@ int main(int argc, char **argv)
 
     for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++) {
         if (argc == 2 && strcmp(argv[1], questions[i].argument) == 0) {
-            /* the answer is of no use once the task is gone */
+            /* the answer is useless once the task is gone */
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             return is_answer_read() ? questions[i].answer() : 1;
         }

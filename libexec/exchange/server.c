@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* server.c - srun's server, and that of a launch without one.
+/* server.c - srun's server, and that of a launch without srun's.
  *
- * srun's inherits its listening socket as descriptor 3, and as 4 a socket whose
- * other end srun holds: when srun is gone, however it ended, so is the server.
- * The token comes in the variable ROLLCALL_TOKEN. It prints what is wrong on
- * srun's standard error, once, and nothing else.
+ * srun's inherits its listener as descriptor 3, and as 4 a socket to srun, with whose end the server ends.
+ * ROLLCALL_TOKEN has the token. It prints only findings, to srun's standard error.
  *
- * A process of RANK 0 starts the other one (rendezvous/discovery.h). It prints where it is, and stays: out of the sight
- * of that process, which has no child, no descriptor and no signal of it. It ends with its owner. It prints no
- * findings: RANK 0's node gets them with the answer to the roll call.
- */
+ * The other is started by a process of RANK 0 (rendezvous/discovery.h). It prints its endpoint and stays, as a daemon,
+ * until its owner ends. RANK 0's node prints the findings from the answer to the roll call. */
 #include "config.h"
 
 #include "exchange.h"
@@ -38,16 +34,16 @@ enum { SILENCE_SECONDS = 15, LINE_SIZE = 2048, WRITTEN_MS = 100, PUBLISH_MS = 10
 
 extern char **environ;
 
-/* A thread writes to standard error: that of srun may be a pipe that nobody reads, or a terminal that is stopped. The
- * server waits for it for WRITTEN_MS, so that a task's line comes before its output, and no more until it has written.
- * Lines that do not fit any more are lost. */
+/* A thread writes to standard error, which may be an unread pipe or a stopped terminal. The server waits WRITTEN_MS for
+ * it, so that a task's line precedes its output, and then no more until it has written. Lines beyond the buffer are
+ * lost. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t more;
     pthread_cond_t written;
     pthread_t thread;
-    bool threaded; /* false: who has a line writes it */
-    bool busy;     /* the thread has not written all */
+    bool threaded; /* false: the caller writes */
+    bool busy;     /* the thread has text to write */
     bool over;
     size_t used;
     char text[UINT16_MAX];
@@ -112,7 +108,7 @@ static void end_printer(void)
     pthread_timedjoin_np(printer.thread, NULL, &until);
 }
 
-/* One call a line: srun's own lines go to the same terminal. */
+/* One call per line: srun's lines go to the same terminal. */
 static void print_finding(enum rc_message_id id, const char *text)
 {
     char line[LINE_SIZE];
@@ -139,7 +135,6 @@ static void print_finding(enum rc_message_id id, const char *text)
     pthread_mutex_unlock(&printer.lock);
 }
 
-/* Closes what srun, or a task, had open without close-on-exec: this process outlives them. */
 void exchange_close_from(int first)
 {
     long limit = sysconf(_SC_OPEN_MAX);
@@ -150,8 +145,7 @@ void exchange_close_from(int first)
         close(fd);
 }
 
-/* Raise the limit of descriptors as far as the system allows: each node needs one. The limit is also that of what
- * strangers can make the server keep. */
+/* Raise the descriptor limit, because each node needs one. It also bounds unauthenticated connections. */
 static void raise_limit(void)
 {
     struct rlimit limit;
@@ -165,7 +159,7 @@ static void raise_limit(void)
 static struct rc_server *server;
 static struct rc_verdict verdict;
 
-/* srun's server prints the findings itself, where srun's own lines go. */
+/* srun's server prints the findings, to srun's standard error. */
 static struct rc_str decide_and_say(void *more, const struct rc_roll_call *call)
 {
     const struct rc_gather *nodes = rc_server_find(server, RC_GATHER_NODES);
@@ -193,7 +187,7 @@ int exchange_serve_srun(const struct rc_server_settings *settings)
     verdict.srun = rc_str(rc_node_name(name));
     exchange_close_from(RC_SERVER_LIFE + 1);
     raise_limit();
-    /* standard error may be a pipe whose reader has gone */
+    /* standard error may be a pipe without a reader */
     signal(SIGPIPE, SIG_IGN);
     printer.threaded = pthread_create(&printer.thread, NULL, print_lines, NULL) == 0;
     if (rc_server_create(listener, token, &server) < 0)
@@ -218,8 +212,7 @@ static const char *write_endpoint(const char *token, uint16_t port, struct rc_ar
     return rc_endpoint_write(&endpoint, arena);
 }
 
-/* Have rollcall-pmix, which is in the folder of this program, give the text to PMIx. Return why not, in `line`; NULL if
- * it has. */
+/* Publish the text over PMIx with rollcall-pmix, from this program's folder. Return NULL, or the error in `line`. */
 static const char *put_to_pmix(const char *text, char line[LINE_SIZE])
 {
     char path[PATH_MAX];
@@ -239,14 +232,13 @@ static const char *put_to_pmix(const char *text, char line[LINE_SIZE])
     return rc == 0 ? NULL : rc == -ETIMEDOUT ? "no answer by the deadline" : line;
 }
 
-/* Return the exit status. */
 static int fail(const char *what, const char *why)
 {
     printf("failed=%s: %s\n", what, why);
     return 1;
 }
 
-/* In a child that no process waits for. */
+/* Runs in a daemon. */
 static void stay_behind(const struct rc_server_settings *settings)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* verdict.c - what becomes of a roll call: the answer to all nodes, and what is printed. */
+/* verdict.c - the result of a roll call: the answer to all nodes, and findings. */
 #include "config.h"
 
 #include "exchange.h"
@@ -10,13 +10,13 @@
 #include "roll/check.h"
 #include "roll/netorder.h"
 
-/* What the entries say together. */
+/* Totals of the entries. */
 struct sum {
     uint64_t tasks;
     uint32_t world;
-    bool asks_order;              /* then each node holds a port, and one is to be the node of RANK 0 */
-    bool has_dead;                /* a node whose tasks do not start: all others would wait for them in vain */
-    const struct rc_roll *holder; /* of the port, which is that of RANK 0; NULL: none */
+    bool asks_order;              /* each node then holds a port, and RANK 0's node is chosen */
+    bool has_dead;                /* a node whose tasks do not start: others would wait for them */
+    const struct rc_roll *holder; /* of RANK 0's port; or NULL */
 };
 
 static struct sum add_up(const struct rc_roll *rolls, size_t count)
@@ -35,8 +35,8 @@ static struct sum add_up(const struct rc_roll *rolls, size_t count)
     return sum;
 }
 
-/* The node rank of RANK 0's node: 0 where the nodes stay in the launcher's order. Sorts a copy: the server keeps the
- * entries in the order in which they came. */
+/* Return the launcher's node rank of RANK 0's node: 0 in the launcher's order. Sorts a copy: the server keeps the order
+ * of arrival. */
 static uint32_t find_order(struct rc_answer *answer, const struct rc_roll *rolls, size_t count, bool complete,
                            struct rc_arena *arena)
 {
@@ -62,14 +62,14 @@ static uint32_t find_order(struct rc_answer *answer, const struct rc_roll *rolls
     return first;
 }
 
-/* No task starts, on any node. */
+/* No task starts on any node. */
 static void refuse_foreign(struct rc_answer *answer, const char *foreign, struct rc_arena *arena)
 {
     answer->stop = true;
     rc_message_add(&answer->findings, RC608, rc_format(arena, RC_FOREIGN "no task starts; " RC_FOREIGN_CURE, foreign));
 }
 
-/* By the lowest number of nodes that an entry names: nobody waits for nodes that only one knows of. */
+/* Use the lowest number of nodes in an entry: do not wait for nodes that only one knows. */
 static bool is_whole(const struct rc_roll *rolls, size_t count)
 {
     uint32_t nodes = UINT32_MAX;
@@ -85,7 +85,7 @@ static void decide(struct rc_verdict *verdict, const struct rc_server_settings *
     struct rc_answer *answer = &verdict->answer;
     const struct sum sum = add_up(rolls, count);
     bool complete = is_whole(rolls, count);
-    /* a task without an entry has queried no server, and computes its port */
+    /* a task without an entry has computed its port */
     bool whole = complete && sum.tasks >= sum.world;
     const struct rc_roll_known known = { .deadline = settings->seconds,
                                          .item_lines = RC_ITEM_LINES,
@@ -107,7 +107,7 @@ static void decide(struct rc_verdict *verdict, const struct rc_server_settings *
                    (settings->check == RC_CHECK_STOP && answer->findings.has_error) ||
                    (settings->check == RC_CHECK_STRICT && answer->findings.count > 0) ||
                    (settings->same == RC_CHECK_STOP && rc_roll_found(&answer->findings, RC622));
-    /* a launch that is not complete does without: a node that has not answered will not hear of it */
+    /* if incomplete, omit the port: a missing node would not receive it */
     answer->port = whole && first ? first->port : 0;
     answer->own = whole && first ? first->own : RC_ABSENT;
     answer->addr = known.addr;
