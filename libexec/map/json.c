@@ -4,13 +4,12 @@
 #include "base/text.h"
 #include "map.h"
 
-/* null for -1. */
 static void write_index(struct json *json, const char *name, int64_t index)
 {
     json_number_if(json, name, index >= 0, index);
 }
 
-/* What nic=auto would set: the values of this task alone (own), or those that all tasks share. */
+/* The values of nic=auto: those of this task (own), or those common to all. */
 static void write_proposals(struct json *json, const struct mapping *mapping, unsigned task, bool own)
 {
     json_open_object(json, "nic_auto");

@@ -53,7 +53,7 @@ static void add_note(struct mapping *mapping, const char *format, ...)
     va_end(args);
 }
 
-/* This process; its numbers are unknown where it is no task of a launch, or of another machine than the topology. */
+/* Return this process; its numbers are unknown outside of a launch, or with another machine's topology. */
 static const struct rc_result *find_self(const struct mapping *mapping)
 {
     static struct rc_here_storage here;
@@ -193,8 +193,7 @@ int map_choose_cpus(struct mapping *mapping, struct rc_str list, bool own_counts
     return status;
 }
 
-/* Widens a task's threads to all that may be used of its cores' NUMA nodes. Its number of
- * cores stays its own share, because neighbours compute there as well. */
+/* Allow a task all usable threads of its cores' NUMA nodes. Its number of cores stays, because neighbours run there. */
 static int widen_to_nodes(const struct mapping *mapping, hwloc_bitmap_t mask)
 {
     hwloc_bitmap_t own = hwloc_bitmap_dup(mask);
@@ -206,7 +205,7 @@ static int widen_to_nodes(const struct mapping *mapping, hwloc_bitmap_t mask)
         if (hwloc_bitmap_intersects(node->cpuset, own))
             hwloc_bitmap_or(mask, mask, node->cpuset);
     hwloc_bitmap_and(mask, mask, mapping->allowed);
-    /* these threads may lie in no NUMA node */
+    /* these threads may be outside of any NUMA node */
     hwloc_bitmap_or(mask, mask, own);
     hwloc_bitmap_free(own);
     return 0;
@@ -241,7 +240,7 @@ int map_place_tasks(struct mapping *mapping, bool whole_nodes)
     return 0;
 }
 
-/* How a vendor's runtime is told which GPUs it sees. */
+/* The variables that select GPUs, by vendor. */
 static const struct {
     enum rc_gpu_vendor vendor;
     const char *name;
@@ -260,14 +259,14 @@ static int choose_gpus(struct mapping *mapping, const char *list, const struct r
     struct rc_str unknown = RC_ABSENT;
     size_t i = 0;
 
-    /* beside a device cgroup the variables count from 0 on; Slurm's numbers are the machine's, but not a container's */
+    /* with a device cgroup the variables count from 0; Slurm's numbers are the machine's, but not a container's */
     if (!list && own->all.p && !rc_str_eq(own->all, own->seen) && rc_gpu_list_counts(own->seen)) {
         if (map_choose_gpus(mapping, own->all, false, &unknown) < 0)
             return -1;
         if (!unknown.p)
             return 0;
     }
-    /* a topology from a file is another machine's, of whose GPUs this environment says nothing */
+    /* a topology from a file is another machine's, to which this environment does not apply */
     for (; !mapping->file && mapping->gpus.used > 0 && i < count && !visible; i++)
         if (variables[i].vendor == mapping->gpus.gpu[0].vendor)
             visible = getenv(variables[i].name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pins.c - the placement that plugin and command ask for: a request on standard input, pins of resolve/pins.h. */
+/* pins.c - placement for plugin and command: a request on standard input, pins of resolve/pins.h. */
 #include "map.h"
 
 #include <stdio.h>

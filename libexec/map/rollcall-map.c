@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rollcall-map.c - what `rollcall map` becomes: the one program that loads hwloc.
+/* rollcall-map.c - `rollcall map`, the only program that loads hwloc.
  *
- * A program of its own, so that `rollcall exec` needs no hwloc on a node and does
- * not pay for loading it (hwloc and libudev: half a millisecond, a third of the
- * command's own start). Plugin and command ask it for a placement (pins.h), too.
- */
+ * Separate, so that `rollcall exec` neither needs nor loads hwloc and libudev (half a millisecond, a third of the
+ * command's start). Plugin and command also query it for placements (pins.h). */
 #include <string.h>
 
 #include "console/output.h"
@@ -43,7 +41,7 @@ int main(int argc, char **argv)
     int status = STATUS_USAGE;
     unsigned json = 0;
 
-    /* `rollcall map` starts it as "map"; any other name is its own */
+    /* `rollcall map` starts it as "map"; otherwise argv[0] is its name */
     if (argc > 1 && strcmp(argv[0], "map") != 0 && strcmp(argv[1], "pins") == 0) {
         status = map_answer_pins(argc > 2 ? argv[2] : NULL);
     } else if (read_arguments(argv, &wishes, &json) == 0) {

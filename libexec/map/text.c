@@ -30,7 +30,7 @@ static void put_head(const struct mapping *mapping)
     puts("\n");
 }
 
-/* Breaks a long list after a comma. */
+/* Break a long list after a comma. */
 static void put_list(unsigned column, const char *list)
 {
     unsigned at = column;
@@ -139,7 +139,7 @@ static int put_gpus(const struct mapping *mapping)
     return table_print_titled(stdout, "GPUs", &table);
 }
 
-/* What the drivers call each GPU, as far as that is known: a line for each, by its index above. */
+/* Print a line with the driver's names of each GPU, if known. */
 static int put_names(const struct mapping *mapping)
 {
     struct table table = { .columns = 3 };
@@ -180,7 +180,7 @@ static int put_nics(const struct mapping *mapping)
     return table_print_titled(stdout, "NICs", &table);
 }
 
-/* Whose own card: this process's, or as an example the first one's. */
+/* Print the card of this process, or as an example the first task's. */
 static void put_proposals(const struct mapping *mapping)
 {
     unsigned task = mapping->local_rank == RC_UNKNOWN ? 0 : mapping->local_rank;
