@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rollcall-pmix - one short session with the PMIx server of the launcher that started this task.
+/* rollcall-pmix - a short session with the PMIx server of this task's launcher.
  *
- *   rollcall-pmix job   prints the task's numbers and the job's layout (lib/launcher/pmix.c)
- *   rollcall-pmix put   publishes where the job's server is (lib/rendezvous); get reads it
+ *   rollcall-pmix job   print the task's numbers and the job's layout (lib/launcher/pmix.c)
+ *   rollcall-pmix put   publish the endpoint of the job's server (lib/rendezvous); get reads it
  *
- * A second argument is the number of milliseconds after which the session ends. A program of its own, because PMIx must
- * not stay connected in an application, keeps a thread, and reads whatever plugins it finds. The bare connection is
- * handed on to the caller (below). Prints lines NAME=VALUE, or one with what failed, and ends with 0 or 1.
+ * The second argument is the limit in milliseconds. Separate, because PMIx keeps a thread and loads plugins. Prints
+ * NAME=VALUE lines, or one failure, and returns 0 or 1.
  *
- * Slurm kills the step of a PMIx client that disconnects without PMIx_Finalize (src/plugins/mpi/pmix/
- * pmixp_client_v2.c, _errhandler), so nothing may end this process before: its caller does not kill it, and signals
- * are blocked. A wait ends at the deadline, with a signal that would end the process, or when the caller closes its
- * end of standard output. PMIx_Commit waits in a thread: Slurm's server answers 31 s late if a node that asked for the
- * key has ended its part (measured). PMIx_Finalize waits 2 s at most (openpmix 4.2.2 and 5.0.7
- * src/client/pmix_client.c, fin_timeout), and the server reads its message later. PMIx_Init waits as long as the server
- * hangs; the caller does not.
- */
+ * Slurm kills the step of a client that disconnects without PMIx_Finalize (src/plugins/mpi/pmix/pmixp_client_v2.c,
+ * _errhandler): block signals, and end a wait at the deadline, at a fatal signal, or when standard output is closed;
+ * the caller never kills this process. PMIx_Commit has a thread: Slurm answers 31 s late if a querying node has ended
+ * (measured). PMIx_Finalize takes up to 2 s (openpmix 4.2.2 and 5.0.7 src/client/pmix_client.c, fin_timeout). */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -35,15 +30,15 @@
 #include "system/node.h"
 #include "system/program.h"
 
-/* Prints "failed=KIND WHAT: WHY" (lib/launcher/pmix.c has the kinds). Returns -1. */
+/* Print "failed=KIND WHAT: WHY" (kinds: lib/launcher/pmix.c). Return -1. */
 static int fail(const char *kind, const char *what, const char *why)
 {
     printf("failed=%s %s%s%s\n", kind, what, *why ? ": " : "", why);
     return -1;
 }
 
-/* Libpmix is opened at run time: one build runs with PMIx 4, 5 and 7, and is installed on machines without PMIx. Only
- * values are made here: the size of other structures (pmix_info_t) differs between releases. */
+/* Load libpmix at run time: one build serves PMIx 4, 5 and 7, and machines without. Only build values: pmix_info_t
+ * changes size. */
 
 #define LIBRARY "libpmix.so.2"
 
@@ -57,7 +52,7 @@ static struct {
     const char *(*error_string)(pmix_status_t status);
 } pmix;
 
-/* POSIX's way from an object's address to a function's. */
+/* POSIX's conversion from an object pointer to a function pointer. */
 static int find_symbol(void *handle, const char *name, void *function)
 {
     void *address = dlsym(handle, name);
@@ -68,7 +63,7 @@ static int find_symbol(void *handle, const char *name, void *function)
     return 0;
 }
 
-/* "/a/folder/libpmix.so.2: file too short"; another library's name stays. */
+/* Cut "/a/folder/libpmix.so.2: file too short"; keep another library's name. */
 static const char *behind_name(const char *error)
 {
     const char *name = strstr(error, LIBRARY ": ");
@@ -78,7 +73,7 @@ static const char *behind_name(const char *error)
 
 static int open_library(void)
 {
-    /* global: its plugins look for the library's names */
+    /* global: its plugins need the library's symbols */
     void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_GLOBAL);
 
     if (!handle)
@@ -91,13 +86,11 @@ static int open_library(void)
     return 0;
 }
 
-/* The end of the session. */
-
 enum { DEADLINE_MS = 10000 };
 
 static int64_t deadline;
-static int signals = -1;  /* a signalfd of those that would end the process */
-static int answered = -1; /* an eventfd: take_value() has been called */
+static int signals = -1;  /* signalfd of the fatal signals */
+static int answered = -1; /* eventfd: take_value() was called */
 static bool is_over;
 
 /* Before PMIx_Init, whose threads inherit the mask. */
@@ -108,7 +101,7 @@ static int prepare_end(int64_t milliseconds)
     deadline = rc_milliseconds() + milliseconds;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    /* what else is blocked has no effect on a program that is not a daemon */
+    /* the others have no effect here */
     sigemptyset(&all);
     sigaddset(&all, SIGINT);
     sigaddset(&all, SIGTERM);
@@ -119,7 +112,7 @@ static int prepare_end(int64_t milliseconds)
     return signals < 0 || answered < 0 ? fail("program", strerror(errno), "") : 0;
 }
 
-/* Waits for take_value(), until then at most. False too when the session is over. */
+/* Wait for take_value() until `until`. Return false on a timeout, or when the session is over. */
 static bool is_answered(int64_t until)
 {
     struct pollfd p[] = { { answered, POLLIN, 0 }, { signals, POLLIN, 0 }, { STDOUT_FILENO, 0, 0 } };
@@ -137,15 +130,14 @@ static bool is_answered(int64_t until)
     return false;
 }
 
-/* What the server has answered last. */
 static struct {
     pmix_status_t status;
     bool is_number;
     uint32_t number;
-    char *text; /* is not freed: this process ends soon */
+    char *text; /* never freed: this process ends soon */
 } answer;
 
-/* In a thread of libpmix, which frees the value afterwards. */
+/* Called in a thread of libpmix, which frees the value afterwards. */
 static void take_value(pmix_status_t status, pmix_value_t *value, void *more)
 {
     const uint64_t one = 1;
@@ -160,9 +152,9 @@ static void take_value(pmix_status_t status, pmix_value_t *value, void *more)
     (void)!write(answered, &one, sizeof(one));
 }
 
-static pmix_proc_t self; /* this task */
+static pmix_proc_t self;
 
-/* Asks for the value of a key, which is in `answer` then. `key` has to stay. */
+/* Query a key into `answer`. `key` must outlive the query. */
 static bool find_value(pmix_rank_t rank, const char *key)
 {
     pmix_proc_t proc = self;
@@ -191,19 +183,15 @@ static int fail_key(const char *key, pmix_rank_t rank, const char *why)
     return fail("answer", what, why);
 }
 
-/* The connection to the PMIx server, which the task keeps after this program has ended.
- *
- * A server takes the end of a process's connection, finalized or not, for one participant less in every fence that
- * waits on that node (openpmix v5.0.7 src/mca/ptl/base/ptl_base_sendrecv.c, lost_connection; so in 4.2 and 6). If
- * another rank is in its MPI_Init already, its fence then ends too early, or never: of 150 launches of Open MPI 5
- * with three ranks, four crashed or hung; none since the connection ends with the task. */
+/* A server counts a closed connection, finalized or not, as a participant less in each waiting fence of the node
+ * (openpmix v5.0.7 src/mca/ptl/base/ptl_base_sendrecv.c, lost_connection; also 4.2 and 6), so the task keeps it. Of 150
+ * launches of Open MPI 5 with three ranks four crashed or hung without that; none with it. */
 
 enum { DESCRIPTORS = 1024 };
 
 static bool was_open[DESCRIPTORS];
 
-/* libpmix shuts its socket down before it closes it, which would end the connection for the copy as well. Nothing
- * else in this program calls it. */
+/* libpmix calls shutdown() before close(), which would end the copy. Nothing else here calls it. */
 __attribute__((visibility("default"))) int shutdown(int fd, int how)
 {
     (void)fd, (void)how;
@@ -226,7 +214,7 @@ static bool is_connected(int fd)
            (peer.ss_family == AF_INET || peer.ss_family == AF_INET6);
 }
 
-/* After PMIx_Init: a copy of the descriptor that it has connected, or -1. */
+/* After PMIx_Init: copy the connected descriptor, or return -1. */
 static int copy_connection(void)
 {
     for (int fd = 0; fd < DESCRIPTORS; fd++)
@@ -235,22 +223,21 @@ static int copy_connection(void)
     return -1;
 }
 
-/* What the PMIx server says of the job and of this task. Nothing is taken from it but what is right in all of them: the
- * number of nodes (PMIX_NUM_NODES), for one, is not (measured with PRRTE 3.0.8: for 3 ranks on 2 nodes 2 by prterun's
- * own server, 4 by a prted's), and is counted here. */
+/* The job's layout. Use only values that all servers set correctly: PMIX_NUM_NODES is wrong in PRRTE 3.0.8 (3 ranks on
+ * 2 nodes: 2 by prterun's server, 4 by a prted's). */
 
-enum { TASKS_MAX = 16777216, MAP_SIZE = 1 << 20 }; /* as many as rollcall takes */
+enum { TASKS_MAX = 16777216, MAP_SIZE = 1 << 20 }; /* rollcall's limit */
 
-/* Where each rank is. */
+/* The node of each rank. */
 struct layout {
     uint32_t size;
     uint32_t nodes;
-    uint32_t *node;  /* of each rank, in order of the nodes' lowest one */
+    uint32_t *node;  /* of each rank, numbered by lowest rank */
     uint32_t *tasks; /* on each node */
     struct place {
         uint32_t id;
         const char *host;
-    } * place; /* of each node: its number or its name */
+    } * place; /* of each node: a number or a name */
 };
 
 static int get_number(pmix_rank_t rank, const char *key, uint32_t *number)
@@ -273,8 +260,7 @@ static const char *get_text(pmix_rank_t rank, const char *key)
     return NULL;
 }
 
-/* By the launcher's numbers of the nodes. Slurm 22.05 numbers those of the ranks on its own node alone, and names all
- * (measured). */
+/* Slurm 22.05 numbers only the local nodes, and names all (measured). */
 static int find_nodes(struct layout *layout)
 {
     bool by_name = false;
@@ -288,7 +274,7 @@ static int find_nodes(struct layout *layout)
 
         if (by_name ? !(place.host = get_text(rank, PMIX_HOSTNAME)) : get_number(rank, PMIX_NODEID, &place.id) < 0)
             return -1;
-        /* neighbours are most often on one node, or on nodes that follow each other */
+        /* consecutive ranks are usually on one node, or consecutive ones */
         for (; left > 0 && (place.id != layout->place[node].id || strcmp(place.host, layout->place[node].host) != 0);
              left--)
             node = (node + 1) % layout->nodes;
@@ -302,7 +288,7 @@ static int find_nodes(struct layout *layout)
     return 0;
 }
 
-/* "2(x2),1" */
+/* Print "2(x2),1". */
 static void print_tasks(const struct layout *layout)
 {
     const char *between = "tasks=";
@@ -351,7 +337,7 @@ static int print_job(void)
     return 0;
 }
 
-/* Where the job's server is, put by RANK 0's node. What is put stays, and a second reader gets the same text. */
+/* The job's endpoint, published by RANK 0's node. */
 
 #define KEY "rollcall.server"
 
@@ -363,8 +349,8 @@ static void *commit(void *more)
     return NULL;
 }
 
-/* Put the line on standard input there. Return 0, or -1 after fail(). No fence: on Slurm one without data is no
- * barrier, and one that a single task does not reach holds up all others. A key that is written once needs none. */
+/* Publish standard input's line. Return 0, or -1 after fail(). A key written once needs no fence: Slurm's is no barrier
+ * without data, and blocks the others if one task misses it. */
 static int put_endpoint(void)
 {
     char line[LINE_SIZE];
@@ -382,8 +368,7 @@ static int put_endpoint(void)
     return status == PMIX_SUCCESS ? 0 : fail("server", "PMIx_Put", pmix.error_string(status));
 }
 
-/* Prints what rank 0 has put there, as "endpoint=TEXT", as soon as it has. Before, PMIx 4 does not answer, and 5
- * answers at once that there is nothing (measured). */
+/* Print the value as "endpoint=TEXT" when published. Before, PMIx 4 does not answer, and 5 fails at once (measured). */
 static int print_endpoint(void)
 {
     for (int pause = PAUSE_FIRST_MS; !is_over; pause = 2 * pause < PAUSE_LAST_MS ? 2 * pause : PAUSE_LAST_MS) {
@@ -393,7 +378,7 @@ static int print_endpoint(void)
             printf("endpoint=%s\n", answer.text);
             return 0;
         }
-        /* not there yet, by two names */
+        /* not published yet */
         if (answer.status != PMIX_ERR_NOT_FOUND && answer.status != PMIX_ERR_TIMEOUT)
             return fail_key(KEY, 0, found ? "is no text" : pmix.error_string(answer.status));
         is_answered(rc_milliseconds() + pause);
@@ -432,7 +417,7 @@ int main(int argc, char **argv)
     connection = copy_connection();
     result = verb->answer();
     pmix.finalize(NULL, 0);
-    /* standard input is a socket of who asks (system/program.h, kept); else the connection ends with this program */
+    /* the caller's socket (system/program.h, kept); otherwise the connection ends here */
     if (connection >= 0)
         rc_descriptor_send(STDIN_FILENO, connection);
     return result < 0 || fflush(stdout) != 0;
