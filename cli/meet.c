@@ -360,6 +360,9 @@ bool cli_meet(struct rc_context *context, struct rc_result *result, bool *speaks
     /* nothing makes one line of those of thousands of nodes; RC601 of rank 0's node names those that it misses */
     *speaks = m.speaks && m.outcome.how != RC_MET &&
               (m.outcome.how != RC_MISSED || m.nodes <= NODES_SAY || cli_fact(result, RC_NODE_RANK) < NODES_SAY);
-    return good && rc_lookup_settle(context, result, rank0_hooks()->outcome) &&
+    good = good && rc_lookup_settle(context, result, rank0_hooks()->outcome) &&
            rc_rank0_verify(result, rank0_hooks()) && (m.held >= 0 || rc_rank0_hold(result, rank0_hooks(), &m.held));
+    if (good)
+        rc_rank0_raise_limit(result);
+    return good;
 }

@@ -110,7 +110,10 @@ static bool shim_rank0(struct rc_result *result, int *fd)
                       "nothing is set; use rollcall exec, or a suffix of node names (addr=-ib)",
                       master->wish);
     }
-    return rc_rank0_verify(result, &hooks) && rc_rank0_hold(result, &hooks, fd);
+    if (!rc_rank0_verify(result, &hooks) || !rc_rank0_hold(result, &hooks, fd))
+        return false;
+    rc_rank0_raise_limit(result);
+    return true;
 }
 
 /* librollcall-preload.so: sets RANK and the like in tasks whose command line can't change.

@@ -191,6 +191,7 @@ struct task {
     struct rc_result *result;
     struct rc_rank0 rank0; /* how RANK 0's process checks its address and holds its port */
     int held;              /* the descriptor of RANK 0's port, or -1 */
+    uint32_t files;        /* the limit of open files that RANK 0 needs; 0: as it is */
 };
 
 static _Noreturn void give_up(struct task *task, const struct rc_messages *messages)
@@ -265,8 +266,27 @@ static bool hold_port(struct task *task)
 {
     struct rc_result *result = task->result;
 
-    return rc_rank0_verify(result, &task->rank0) &&
-           (task->held >= 0 || rc_rank0_hold(result, &task->rank0, &task->held));
+    if (!rc_rank0_verify(result, &task->rank0) || (task->held < 0 && !rc_rank0_hold(result, &task->rank0, &task->held)))
+        return false;
+    task->files = rc_rank0_raise_limit(result);
+    return true;
+}
+
+#define LIMIT "SLURM_RLIMIT_NOFILE"
+
+/* After the plugins slurmstepd sets the limit of the shell that called srun (22.05 to 26.05 src/slurmd/slurmstepd/
+ * ulimits.c, _set_limit), and then removes the variable. U: with --propagate. NULL if that is high enough. */
+static const char *raise_propagated(struct task *task)
+{
+    struct rc_str now = rc_env_get(&task->result->env, LIMIT);
+    bool is_asked = rc_str_starts(now, "U");
+    uint64_t limit;
+
+    if (is_asked)
+        now = (struct rc_str){ now.p + 1, now.n - 1 };
+    if (!rc_parse_u64(now, UINT64_MAX, &limit) || limit >= task->files)
+        return NULL;
+    return rc_format(&task->result->arena, is_asked ? "U%u" : "%u", task->files);
 }
 
 /* Applies all of the plan, or nothing of it. */
@@ -274,15 +294,18 @@ static bool apply_plan(struct task *task)
 {
     struct rc_result *result = task->result;
     bool first = rc_spank_is_first(&result->env);
-    const char *failed;
+    const char *failed, *limit;
 
     rc_plan_own(result);
+    limit = raise_propagated(task);
     failed = rc_spank_apply(task->spank, &result->plan);
     if (failed)
         return rc_say(&result->messages, RC503,
                       "%s could not be put into the task's environment; nothing is set; unset large "
                       "variables of the job",
                       failed);
+    if (limit)
+        spank_setenv(task->spank, LIMIT, limit, 1);
     /* the environment block has moved, and replaced entries are freed */
     rc_env_index(&result->env, first ? rc_spank_environment(task->spank) : NULL);
     if (first)

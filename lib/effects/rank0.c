@@ -3,9 +3,12 @@
 
 #include <errno.h>
 
-#include "system/port.h"
+#include <sys/resource.h>
 
-enum { DESCRIPTORS = 1024, OWNER_SIZE = 160 };
+#include "system/port.h"
+#include "system/sys.h"
+
+enum { DESCRIPTORS = 1024, OWNER_SIZE = 160, OTHER_FILES = 512 };
 
 bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *hooks)
 {
@@ -73,4 +76,26 @@ bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *hooks, int *
                   "port %u of %pS is taken%s%s; %s; wait for it to end, or set MASTER_PORT to a free port",
                   (uint32_t)master->port, &node, hooks->name_owner ? " by " : "", hooks->name_owner ? owner : "",
                   hooks->outcome);
+}
+
+/* Not higher than needed: some programs close all descriptors below the soft limit, one by one. */
+uint32_t rc_rank0_raise_limit(struct rc_result *result)
+{
+    uint32_t ranks = rc_ranks_count(result);
+    uint32_t wanted = ranks + OTHER_FILES;
+    struct rc_limit limit, raised;
+
+    if (!(result->master.todo & RC_MASTER_HOLD) || ranks == RC_UNKNOWN || rc_sys_limit(RLIMIT_NOFILE, NULL, &limit) < 0)
+        return 0;
+    if (limit.hard < ranks)
+        rc_say(&result->messages, RC426,
+               "rank 0 may open %u files (hard limit), and torch's store needs one for each of %u ranks; the tasks "
+               "start; the ranks that come last may wait in vain; raise the hard limit there to %u",
+               (uint32_t)limit.hard, ranks, wanted);
+    if (wanted > limit.hard)
+        wanted = (uint32_t)limit.hard;
+    raised = (struct rc_limit){ wanted, limit.hard };
+    if (limit.soft < wanted)
+        rc_sys_limit(RLIMIT_NOFILE, &raised, NULL);
+    return wanted;
 }

@@ -22,5 +22,10 @@ struct rc_rank0 {
  * Checks that MASTER_ADDR is this node. It is no error if that cannot be found out (a sandbox without sockets). */
 bool rc_rank0_verify(struct rc_result *result, const struct rc_rank0 *hooks);
 
+/* Raise the soft limit of open files to what RANK 0's process needs: one for each rank, for torch's store, and 512 for
+ * the rest, or as many of them as the hard limit allows. Add RC426 if that is below the number of ranks. Return the
+ * limit; 0 in any other process, and if the number of ranks is unknown. Call it once, before the program starts. */
+uint32_t rc_rank0_raise_limit(struct rc_result *result);
+
 /* Holds the port, which no other program may have. *fd is the descriptor, open across exec, or -1. */
 bool rc_rank0_hold(struct rc_result *result, const struct rc_rank0 *hooks, int *fd);

@@ -3,6 +3,7 @@
 
 #include "base/netaddr.h"
 #include "resolve/options.h"
+#include "resolve/resolve.h"
 
 /* Variables that one framework alone reads, where it would go wrong without. Only what cures something that a test
  * shows (tests/frameworks). A value of the user's stays. */
@@ -38,17 +39,25 @@ static const char *torchrun_signals(struct rc_result *result)
     return result->mode == RC_MODE_LAUNCHER ? "SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIGUSR1,SIGUSR2" : NULL;
 }
 
-/* With torchrun, or one process for the GPUs of a node, each GPU is a rank. */
-static const char *torch_ranks_per_root(struct rc_result *result)
+uint32_t rc_ranks_count(const struct rc_result *result)
 {
     uint64_t ranks = result->identity.field[RC_WORLD_SIZE];
     uint32_t gpus = result->facts.gpus.value;
 
     if (ranks == RC_UNKNOWN) /* no launcher has counted the tasks */
-        return NULL;
+        return RC_UNKNOWN;
     if ((result->mode == RC_MODE_LAUNCHER || result->has_workers) && gpus != RC_UNKNOWN && gpus > 1)
         ranks *= gpus;
-    return ranks > MANY_RANKS ? rc_format(&result->arena, "%u", (uint32_t)((ranks + ROOTS - 1) / ROOTS)) : NULL;
+    return ranks < RC_MAX_TASKS ? (uint32_t)ranks : RC_MAX_TASKS;
+}
+
+static const char *torch_ranks_per_root(struct rc_result *result)
+{
+    uint32_t ranks = rc_ranks_count(result);
+
+    if (ranks == RC_UNKNOWN || ranks <= MANY_RANKS)
+        return NULL;
+    return rc_format(&result->arena, "%u", (ranks + ROOTS - 1) / ROOTS);
 }
 
 static const struct {

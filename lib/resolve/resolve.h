@@ -33,6 +33,10 @@ void rc_result_refuse(struct rc_result *result, const char *reason);
 /* Return the variables that a number of the identity comes from; NULL if it is unknown. */
 const char *rc_identity_source(const struct rc_result *result, enum rc_field field);
 
+/* Return the ranks of the launch: its tasks, or with torchrun, or one process for the GPUs of a node, its GPUs.
+ * RC_UNKNOWN if nothing has counted them. */
+uint32_t rc_ranks_count(const struct rc_result *result);
+
 /* Whether the task sees other GPUs than its neighbours. */
 bool rc_task_gpus_are_bound(const struct rc_gpus *gpus);
 

@@ -142,6 +142,15 @@ RC_SYS_CALL(rc_sys_getsockname, (int fd, void *address, socklen_t *size), getsoc
 
 RC_SYS_CALL(rc_sys_uname, (struct utsname *uts), uname, uts, 0, 0, 0, 0)
 
+/* Of this process. `next` may be NULL, to read only. */
+struct rc_limit {
+    uint64_t soft;
+    uint64_t hard;
+};
+
+RC_SYS_CALL(rc_sys_limit, (int resource, const struct rc_limit *next, struct rc_limit *now), prlimit64, 0, resource,
+            next, now, 0)
+
 /* The mask of the calling thread. libc's own type has a fixed size, in older versions too small for the largest
  * machines. */
 RC_SYS_CALL(rc_sys_getaffinity, (void *mask, size_t size), sched_getaffinity, 0, size, mask, 0, 0)

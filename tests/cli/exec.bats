@@ -392,6 +392,33 @@ PYTHON
     prints 1019 with "${task_0[@]}" MASTER_PORT=1019 "$rollcall" exec -- sh -c 'echo $MASTER_PORT'
 }
 
+# limited SOFT HARD COMMAND...: with these limits of open files
+limited()
+{
+    (ulimit -Sn "$1" && ulimit -Hn "$2" && shift 2 && with "$@")
+}
+
+@test "soft limit of open files below a file for each rank and 512: rank 0 -> raised, others -> as it was" {
+    prints '516 4000' limited 64 4000 "${task_0[@]}" "$rollcall" exec -- sh -c 'echo $(ulimit -Sn) $(ulimit -Hn)'
+    prints 64 limited 64 4000 "${task_3[@]}" "$rollcall" exec -- sh -c 'ulimit -Sn'
+    prints 517 limited 517 4000 "${task_0[@]}" "$rollcall" exec -- sh -c 'ulimit -Sn'
+    prints 64 limited 64 4000 "${task_0[@]}" ROLLCALL=off "$rollcall" exec -- sh -c 'ulimit -Sn'
+}
+
+@test "hard limit of open files: below the ranks -> RC426 with both numbers, and the command runs; above -> no line" {
+    local many=(SLURM_STEP_NUM_TASKS=40 SLURM_NTASKS=40 'SLURM_STEP_TASKS_PER_NODE=20(x2)' 'SLURM_TASKS_PER_NODE=20(x2)'
+        SLURM_GTIDS="$(seq -s, 0 19)")
+    run -0 --separate-stderr limited 14 39 "${task_0[@]}" "${many[@]}" "$rollcall" exec -- sh -c 'ulimit -Sn'
+    [ "$output" = 39 ]
+    [[ $stderr == 'rollcall: warning RC426: rank 0 may open 39 files (hard limit), '*' each of 40 ranks; '*' to 552' ]]
+    run -0 --separate-stderr limited 14 40 "${task_0[@]}" "${many[@]}" "$rollcall" exec -- sh -c 'ulimit -Sn'
+    [ "$output$stderr" = 40 ]
+    run -0 --separate-stderr limited 14 14 "${task_0[@]}" "$rollcall" exec -- sh -c 'ulimit -Sn'
+    [ "$output$stderr" = 14 ]
+    run -0 --separate-stderr limited 14 39 "${task_3[@]}" "$rollcall" exec -- sh -c 'ulimit -Sn'
+    [ "$output$stderr" = 14 ]
+}
+
 @test "a port that an outer rollcall holds already is not taken by somebody else" {
     port=$(free_port)
     run -0 --separate-stderr with "${task_0[@]}" MASTER_PORT="$port" "$rollcall" exec -- "$rollcall" exec --ddp=worker -- sh -c "$print_names"

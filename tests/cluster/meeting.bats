@@ -152,6 +152,13 @@ END
 }
 
 # bats test_tags=series
+@test "the login shell's ulimit -Sn 300 -> rank 0's task may open a file for each rank and 512, the others 300" {
+    attempt 60 sh -c 'ulimit -Sn 300 && exec srun --propagate=NOFILE --ddp -N2 -n2 sh -c "echo \$RANK \$(ulimit -Sn)"'
+    succeeded
+    [ "$(sort "$out")" = $'0 514\n1 300' ] || explain 'other limits'
+}
+
+# bats test_tags=series
 @test "salloc --ddp with use_interactive_step -> the shell is no step of tasks: nothing is said" {
     attempt 60 salloc --ddp -N2
     succeeded

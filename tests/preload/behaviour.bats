@@ -181,6 +181,11 @@ print(min(set(range(99)) - {int(n) for n in os.listdir("/proc/self/fd")}), os.en
     [ "$(sed -n 's/.* \([0-9]*\) -> socket.*/\1/p' <<< "$output")" -ge 64 ]
 }
 
+@test "soft limit of open files below a file for each rank and 512: RANK 0 -> raised, others -> as it was" {
+    (ulimit -Sn 64 && prints 516 in_task "${rank_0[@]}" sh -c 'ulimit -Sn')
+    (ulimit -Sn 64 && prints 64 in_task sh -c 'ulimit -Sn')
+}
+
 @test "the other ranks hold nothing" {
     run -0 in_task bash -c 'ls -l /proc/$$/fd'
     [[ $output != *socket* ]]
