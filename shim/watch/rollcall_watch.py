@@ -11,13 +11,15 @@ would have started (Script).
 It also tells srun's server (SLURM_ROLLCALL_SERVER) by which exception a process ends, and the server names the first;
 with `watch=SECONDS` also that its task has reached init_process_group, and the server says who has not.
 
-It prints lines and changes nothing: what goes wrong in here is passed over (a line with ROLLCALL_DEBUG=1),
-nothing is ever ended, and init_process_group gets what it was given. For Python 3.8 and later.
+It prints lines and changes nothing: what goes wrong in here is passed over (a line with ROLLCALL_DEBUG=1), and
+torch's functions get what they were given. Only a process that has failed and hangs is ended (rollcall_watch_ending).
+For Python 3.8 and later.
 """
 
 import os
 import sys
 
+from rollcall_watch_ending import CALLS, Ending
 from rollcall_watch_report import Failure, Server, is_debugging, number, quietly, start_environment, write
 
 said = set()  # what this process and those that it was forked from have printed
@@ -383,10 +385,26 @@ def wrap_process_groups(watch, c10d):
             told = None
         return watch.enter(told, caller)
 
-    init_process_group = wrap(original, enter)
+    replace(original, wrap(original, enter))
+
+
+def replace(original, wrapped):
+    """In all modules of torch that have it."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("torch.") and getattr(module, "__dict__", {}).get("init_process_group") is original:
-            module.init_process_group = init_process_group
+        if name.startswith("torch.") and getattr(module, "__dict__", {}).get(original.__name__) is original:
+            setattr(module, original.__name__, wrapped)
+
+
+def wrap_ends(c10d, failure):
+    """What a failed process may hang in, and the exit of its interpreter."""
+    ending = Ending(failure, say)
+    sys.excepthook = failure.hook
+    failure.at_exit = ending.at_exit
+    for name in CALLS:
+        original = getattr(c10d, name, None)
+        if original is not None:
+            # below quietly() and the wrapper
+            replace(original, wrap(original, lambda *args, name=name, **named: ending.enter(name, sys._getframe(3))))
 
 
 def install_watch():
@@ -399,8 +417,8 @@ def install_watch():
     watch = Script(identity) if "script" in identity else Task(identity)
     if watch.here and hasattr(c10d, "init_process_group") and not hasattr(c10d.init_process_group, "rollcall_watch"):
         wrap_process_groups(watch, c10d)
-        if "task" in identity:
-            sys.excepthook = Failure(identity, c10d).hook
+        if "script" not in identity:
+            wrap_ends(c10d, Failure(identity, c10d))
         cuda = sys.modules.get("torch.cuda")
         if hasattr(cuda, "set_device"):
             cuda.set_device = wrap(cuda.set_device, Device(identity, cuda).compare)

@@ -121,21 +121,35 @@ class Failure:
     """The exception that ends this process: srun's server names the first one of the step (RC711)."""
 
     def __init__(self, identity, c10d):
-        self.server = Server(identity)
+        self.server = Server(identity) if "task" in identity else None
         self.identity = identity
         self.c10d = c10d
         self.before = sys.excepthook
 
     def hook(self, kind, error, trace):
         self.before(kind, error, trace)
-        quietly(self.tell, error)
+        if self.is_end(error):
+            quietly(self.tell, error)
+            quietly(self.at_exit)
 
-    def tell(self, error):
+    def at_exit(self):
+        """After the traceback, before the interpreter's exit: rollcall_watch_ending."""
+
+    def show(self, error):
+        """What the hook would print and tell, of an exception that is still on its way."""
+        self.before(type(error), error, error.__traceback__)
+        self.tell(error)
+
+    @staticmethod
+    def is_end(error):
         # a script's own call of the hook, to print something: Python notes first what nobody has caught
         if error is not getattr(sys, "last_value", sys) or hasattr(sys, "ps1"):  # or a line typed at its prompt
-            return
+            return False
         # Ctrl-C, and what torchrun's agent makes of SIGTERM or USR1
-        if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "SignalException":
+        return not isinstance(error, KeyboardInterrupt) and type(error).__name__ != "SignalException"
+
+    def tell(self, error):
+        if self.server is None:
             return
         start = start_environment()
         rank, size = self.who(start)

@@ -7,6 +7,7 @@
 load helpers
 
 cluster=(--nodes 2 --cpus 4 --gpus 2)
+made='RC711|RC713'
 
 # named ID TEXT...: a line with each of them, of this id, from any process
 named()
@@ -130,4 +131,21 @@ start it with srun: srun --ddp python [^ ]*lit.py\$" "$shared/batch.out" || expl
     batch_script <<< "torchrun --nnodes=2 --nproc_per_node=2 --rdzv_backend=c10d --rdzv_endpoint=n1:23460 $programs/torchrun_train.py"
     attempt_until 1 'RC309.*waits for the other 1 nodes.*srun --ntasks-per-node=1 --ddp torchrun --nnodes=2' 60 \
         sbatch --ddp --wait -o "$shared/batch.out" -N2 --ntasks-per-node=2 "$shared/batch.sh"
+}
+
+# goodfire's nine hours on 128 GPUs
+@test "a rank that failed hangs in destroy_process_group -> it is named, and the step ends 30 s later; torchrun, Lightning" {
+    local launch
+    for launch in "--ddp=watch python $programs/hangs.py" "--ddp=watch python $programs/hangs.py lightning" \
+        "--ddp=launcher,nproc=1,watch torchrun $programs/hangs.py"; do
+        # shellcheck disable=SC2086
+        attempt 90 srun -N2 --ntasks-per-node=1 $launch
+        failed
+        [ "$status" -ne 124 ] || explain 'the step was not ended'
+        grep -q waits "$out" || explain 'no rank waits'
+        named RC713 'has failed and hangs in destroy_process_group'
+        said 'RuntimeError: loss is NaN'
+        said 'RC711: the first exception came from rank 1 on n2: RuntimeError: loss is NaN'
+        said '^Timeout \(0:00:30\)!'
+    done
 }

@@ -111,7 +111,7 @@ c_files()
     ids=$(sed -n 's/^ROLLCALL_MESSAGE(\(RC[0-9]*\),.*/\1/p' "$top/lib/base/messages.def")
     mapfile -t sources < <(c_files)
     used=$({ code "${sources[@]}" | grep -oE '\bRC[1-9][0-9]{2}\b' &&
-        grep -hoE '"RC[1-9][0-9]{2}"' "$top/shim/watch/rollcall_watch.py" | tr -d '"'; } | LC_ALL=C sort -u)
+        grep -hoE '"RC[1-9][0-9]{2}"' "$top"/shim/watch/*.py | tr -d '"'; } | LC_ALL=C sort -u)
     expect_same "$ids" "$used"
 }
 

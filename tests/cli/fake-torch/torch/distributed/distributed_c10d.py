@@ -43,3 +43,8 @@ def init_process_group(
     # what somebody else has decided: MPI, a scheme that torch does not have itself
     world = tuple(map(int, os.environ.get("FAKE_WORLD", "0 1").split()))
     return "returned"
+
+
+def destroy_process_group(group=None):
+    """Returns after so many seconds."""
+    time.sleep(float(os.environ.get("FAKE_DESTROY", "0")))
