@@ -228,6 +228,7 @@ static const struct part {
     { ROLLCALL_PRELOAD_FROM_PLUGIN, "librollcall-pins.so", IS_READ },
     { ROLLCALL_PRELOAD_FROM_PLUGIN, "librollcall-lookup.so", IS_READ },
     { ROLLCALL_WATCH_FROM_PLUGIN, "rollcall_watch.py", IS_READ },
+    { ROLLCALL_WATCH_FROM_PLUGIN, "rollcall_watch_device.py", IS_READ },
     { ROLLCALL_WATCH_FROM_PLUGIN, "rollcall_watch_ending.py", IS_READ },
     { ROLLCALL_WATCH_FROM_PLUGIN, "rollcall_watch_report.py", IS_READ },
 };

@@ -19,6 +19,7 @@ For Python 3.8 and later.
 import os
 import sys
 
+from rollcall_watch_device import Device
 from rollcall_watch_ending import CALLS, Ending
 from rollcall_watch_report import Failure, Server, is_debugging, number, quietly, start_environment, write
 
@@ -88,44 +89,6 @@ class Told:
 
     def cure_of(self, variables):
         return self.cure_of_script or self.cure("pass %s as rollcall set it, or nothing" % variables)
-
-
-def told_local_rank(start):
-    """LOCAL_RANK as rollcall set it, by "=RANK/SIZE/LOCAL_RANK/..." of the stamp: a script may have changed its own.
-
-    The preload library sets the stamp after the program has started, so it is not in `start`.
-    """
-    for word in os.environ.get("ROLLCALL_SCOPE", "").split():
-        if word.startswith("=") and word.count("/") == 4:
-            return int(word.split("/")[2])
-    return number(start, "LOCAL_RANK")
-
-
-class Device:
-    """The GPU that a script takes by its own arithmetic: rank modulo the node's GPUs is right for blocks of ranks."""
-
-    def __init__(self, identity, cuda):
-        start = start_environment()
-        self.cuda = cuda
-        self.rank = identity.get("rank")
-        self.local = told_local_rank(start)
-        self.ranks = [int(rank) for rank in start.get("SLURM_GTIDS", "").split(",") if rank.isdecimal()]
-
-    def compare(self, device):
-        """Prints a line if another task of this node takes the same one by the same arithmetic."""
-        # an index, "cuda:1", or a torch.device
-        index = int(device.rpartition(":")[2]) if isinstance(device, str) else getattr(device, "index", device)
-        gpus = self.cuda.device_count()
-        # one that is renumbered has other neighbours; with more tasks than GPUs some share one anyhow
-        if self.rank not in self.ranks or index in (None, self.local) or not len(self.ranks) <= gpus:
-            return
-        same = [rank for rank in self.ranks if rank != self.rank and rank % gpus == index]
-        if self.rank % gpus == index and same:
-            say(
-                "RC710",
-                "takes GPU %d, which is rank %d modulo %d GPUs, but rank %d is on this node, too, and takes the same "
-                "by it; take LOCAL_RANK, which is %s" % (index, self.rank, gpus, same[0], self.local),
-            )
 
 
 def find_mpirun(start):
@@ -366,7 +329,7 @@ def wrap(function, enter):
     return wrapped
 
 
-def wrap_process_groups(watch, c10d):
+def wrap_process_groups(watch, c10d, device):
     import inspect
 
     original = c10d.init_process_group
@@ -377,6 +340,8 @@ def wrap_process_groups(watch, c10d):
         backend = str(call.get("backend")).lower()
         if c10d.is_initialized() or backend == "fake":
             return None
+        if device:
+            quietly(device.join, call.get("device_id"), backend)
         # below quietly() and the wrapper
         caller = sys._getframe(3).f_globals.get("__name__", "?")
         try:
@@ -416,12 +381,13 @@ def install_watch():
     identity = {name: int(value) if value.isdecimal() else value for name, value in pairs}
     watch = Script(identity) if "script" in identity else Task(identity)
     if watch.here and hasattr(c10d, "init_process_group") and not hasattr(c10d.init_process_group, "rollcall_watch"):
-        wrap_process_groups(watch, c10d)
+        cuda = sys.modules.get("torch.cuda")
+        device = Device(identity, c10d, cuda, say) if hasattr(cuda, "set_device") else None
+        wrap_process_groups(watch, c10d, device)
         if "script" not in identity:
             wrap_ends(c10d, Failure(identity, c10d))
-        cuda = sys.modules.get("torch.cuda")
-        if hasattr(cuda, "set_device"):
-            cuda.set_device = wrap(cuda.set_device, Device(identity, cuda).compare)
+        if device:
+            cuda.set_device = wrap(cuda.set_device, device.choose)
 
 
 def install():

@@ -419,6 +419,20 @@ limited()
     [ "$output$stderr" = 14 ]
 }
 
+# what enroot's 50-slurm-pytorch.sh does to the environment of an image that has PYTORCH_VERSION; scontrol is not there
+hook='export MASTER_PORT=${MASTER_PORT-$((SLURM_JOB_ID % 16384 + 49152))} WORLD_SIZE=${WORLD_SIZE-$SLURM_NTASKS}
+    export RANK=${RANK-$SLURM_PROCID} LOCAL_RANK=${LOCAL_RANK-$SLURM_LOCALID}; exec "$@"'
+
+@test "enroot's hook before rollcall exec -> its LOCAL_RANK is corrected, or absent for a launcher; behind it -> rollcall's stays" {
+    local own=("${task_3[@]}" CUDA_VISIBLE_DEVICES=0 SLURM_GPUS_ON_NODE=2 SLURM_TRES_PER_TASK=gres/gpu:1)
+    local shows=(sh -c 'echo ${RANK-none} ${LOCAL_RANK-none} ${WORLD_SIZE-none}')
+    prints '3 1 4' with "${task_3[@]}" sh -c "$hook" sh "$rollcall" exec -- "${shows[@]}"
+    # its own GPU is device 0, and SLURM_LOCALID is 1
+    prints '3 0 4' with "${own[@]}" sh -c "$hook" sh "$rollcall" exec -- "${shows[@]}"
+    prints '3 0 4' with "${own[@]}" "$rollcall" exec -- sh -c "$hook" sh "${shows[@]}"
+    prints 'none none none' with "${agent_0[@]}" sh -c "$hook" sh "$rollcall" exec --ddp=launcher -- "${shows[@]}"
+}
+
 @test "a port that an outer rollcall holds already is not taken by somebody else" {
     port=$(free_port)
     run -0 --separate-stderr with "${task_0[@]}" MASTER_PORT="$port" "$rollcall" exec -- "$rollcall" exec --ddp=worker -- sh -c "$print_names"

@@ -631,6 +631,8 @@ PYTHON
 @test "RC710: a GPU by rank modulo GPUs, which another task of the node takes as well" {
     local text='takes GPU 0, which is rank 2 modulo 2 GPUs, but rank 0 is on this node, too' take device
     take='import torch.cuda as c; c.set_device(DEVICE); dist.init_process_group(); print("called")'
+    says RC710 "$text" "${cyclic_2[@]}" FAKE_GPUS=2 -- \
+        'import torch.cuda; dist.init_process_group(device_id=type("device", (), {"index": 0})())'
     for device in '2 % c.device_count()' '"cuda:0"' 'device=0' 'type("device", (), {"index": 0})()'; do
         says RC710 "$text" "${cyclic_2[@]}" FAKE_GPUS=2 -- "${take/DEVICE/$device}"
         [[ $stderr == *"take LOCAL_RANK, which is 1" ]]
@@ -653,4 +655,25 @@ PYTHON
     silent "${task_3[@]}" FAKE_GPUS=2 -- "${take/DEVICE/3 % 2}"
     silent "${cyclic_2[@]}" FAKE_GPUS=1 -- "${take/DEVICE/0}"
     silent "${cyclic_2[@]}" FAKE_GPUS=3 -- "${take/DEVICE/0}"
+}
+
+@test "RC714: torch.cuda.set_device with another GPU than NCCL takes, by LOCAL_RANK from torch 2.15 on or by device_id=" {
+    local new=("${task_3[@]}" FAKE_GPUS=4 FAKE_TORCH=2.15.0a0) set='import torch.cuda as c; c.set_device(2); '
+    local device='device_id=type("device", (), {"index": %d})()' other own
+    # shellcheck disable=SC2059
+    other=$(printf "$device" 1) own=$(printf "$device" 2)
+    says RC714 'takes GPU 2 by torch.cuda.set_device, but NCCL takes GPU 1, by LOCAL_RANK, ' "${new[@]}" -- \
+        "${set}dist.init_process_group('nccl')"
+    says RC714 'NCCL takes GPU 1, by LOCAL_RANK, ' "${new[@]}" -- "${set}dist.init_process_group()"
+    says RC714 'NCCL takes GPU 1, by LOCAL_RANK, ' "${new[@]}" FAKE_WORLD='3 4' -- "dist.init_process_group('nccl'); $set"
+    says RC714 'NCCL takes GPU 1, by device_id=' "${task_3[@]}" FAKE_GPUS=4 -- "${set}dist.init_process_group($other)"
+    # an older torch and what makes this one like it; other backends; the same GPU; all GPUs, one after the other
+    silent "${task_3[@]}" FAKE_GPUS=4 FAKE_TORCH=2.14.1 -- "${set}dist.init_process_group('nccl')"
+    silent "${new[@]}" TORCH_DIST_USE_NCCL2=0 -- "${set}dist.init_process_group('nccl')"
+    silent "${new[@]}" -- "${set}dist.init_process_group('nccl-legacy')"
+    silent "${new[@]}" -- "${set}dist.init_process_group('gloo')"
+    silent "${new[@]}" -- "${set}dist.init_process_group('nccl', $own)"
+    silent "${new[@]}" -- "${set/(2)/(1)}dist.init_process_group('nccl'); c.set_device(0); c.set_device(1)"
+    # a script that leaves itself one GPU
+    silent "${new[@]}" FAKE_GPUS=1 -- "${set/(2)/(0)}dist.init_process_group('nccl')"
 }

@@ -129,3 +129,28 @@ def test_a_list_longer_than_any(host):
     devices = ",".join(f"GPU-{i:036d}" for i in range(120))
     played = host.step(TWO, ["worker"], env={"CUDA_VISIBLE_DEVICES": devices}, extra=OPEN)
     assert seen(played, ("CUDA_VISIBLE_DEVICES",)) == [("0", devices), ("1", devices)]
+
+
+UUIDS = [f"GPU-{i}c6f0000-0000-4000-8000-000000000000" for i in range(4)]
+
+
+def uuids(*numbers):
+    return ",".join(UUIDS[i] for i in numbers)
+
+
+# the list of each task, and what it sees then: a task's own GPU is device 0, in the place of the first
+@pytest.mark.parametrize("lists, expected", [
+    ([(0, 1, 2, 3)] * 4, [(str(i), uuids(0, 1, 2, 3)) for i in range(4)]),
+    ([(3,), (1,), (0,), (2,)], [("0", uuids(3, 1, 2, 0)), ("0", uuids(1, 0, 2, 3)), ("0", uuids(0, 1, 2, 3)),
+                                ("0", uuids(2, 1, 0, 3))]),
+])
+def test_uuids_of_slurm(host, lists, expected):
+    """gres.conf's Flags=env_uuid (Slurm 26.05): UUIDs in CUDA_VISIBLE_DEVICES, indices in Slurm's own variables."""
+    is_bound = len(lists[0]) == 1
+    lines = [("own_env", f"{local} CUDA_VISIBLE_DEVICES={uuids(*own)}") for local, own in enumerate(lists)]
+    if is_bound:
+        lines += [("task_env", "SLURMD_TRES_BIND=gres/gpu:per_task:1")]
+        lines += [("own_env", f"{local} SLURM_STEP_GPUS={own[0]}") for local, own in enumerate(lists)]
+    step = {"CUDA_VISIBLE_DEVICES": uuids(0, 1, 2, 3), "SLURM_STEP_GPUS": "0,1,2,3", "SLURM_GPUS_ON_NODE": "4"}
+    played = host.step(FOUR, ["worker"], env=step, extra=OPEN + lines)
+    assert seen(played, ("CUDA_VISIBLE_DEVICES",)) == expected

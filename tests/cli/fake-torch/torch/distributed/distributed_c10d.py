@@ -5,6 +5,7 @@ import os
 import time
 
 world = None
+name = None
 
 
 def is_initialized():
@@ -13,6 +14,10 @@ def is_initialized():
 
 def get_rank():
     return world[0]
+
+
+def get_backend():
+    return name
 
 
 def get_world_size():
@@ -32,7 +37,7 @@ def init_process_group(
     _ranks=None,
 ):
     """The docstring of init_process_group."""
-    global world
+    global name, world
     print("called", backend, init_method, rank, world_size, flush=True)
     # as one that waits for others, and as one that finds no RANK
     time.sleep(float(os.environ.get("FAKE_SECONDS", "0")))
@@ -41,6 +46,7 @@ def init_process_group(
     if backend == "fails":
         raise RuntimeError("from torch")
     # what somebody else has decided: MPI, a scheme that torch does not have itself
+    name = backend
     world = tuple(map(int, os.environ.get("FAKE_WORLD", "0 1").split()))
     return "returned"
 
