@@ -212,6 +212,9 @@ static bool read_hosts(struct rc_reader *reader, struct rc_facts *facts, struct 
     char name[RC_HOST_MAX + 1];
     uint32_t count;
 
+    /* AMD's spur hands the batch script's SLURMD_NODENAME to the tasks of all nodes (ROCm/spur 4cc3da84) */
+    if (rc_env_get(reader->env, "SPUR_NODEID").n)
+        here = RC_ABSENT;
     if (!hosts.p)
         return rc_missing(reader, marker, list);
     if (!rc_hostlist_count(hosts, &count) || count != facts->field[RC_NNODES].value)

@@ -138,11 +138,11 @@ def uuids(*numbers):
     return ",".join(UUIDS[i] for i in numbers)
 
 
-# the list of each task, and what it sees then: a task's own GPU is device 0, in the place of the first
+# the list of each task, and what it sees then: cuda:LOCAL_RANK is the task's own
 @pytest.mark.parametrize("lists, expected", [
     ([(0, 1, 2, 3)] * 4, [(str(i), uuids(0, 1, 2, 3)) for i in range(4)]),
-    ([(3,), (1,), (0,), (2,)], [("0", uuids(3, 1, 2, 0)), ("0", uuids(1, 0, 2, 3)), ("0", uuids(0, 1, 2, 3)),
-                                ("0", uuids(2, 1, 0, 3))]),
+    ([(3,), (1,), (0,), (2,)], [("0", uuids(3, 1, 2, 0)), ("1", uuids(0, 1, 2, 3)), ("2", uuids(2, 1, 0, 3)),
+                                ("3", uuids(0, 1, 3, 2))]),
 ])
 def test_uuids_of_slurm(host, lists, expected):
     """gres.conf's Flags=env_uuid (Slurm 26.05): UUIDs in CUDA_VISIBLE_DEVICES, indices in Slurm's own variables."""
