@@ -13,6 +13,10 @@ TOP = HERE.parent.parent
 MANY_NODES = 32
 STEP = "srun {} -N2 -n4 /bin/true"
 MANY_STEP = f"srun {{}} -N{MANY_NODES} --ntasks-per-node=2 /bin/true"
+# a script's own arithmetic where rollcall sets nothing
+FIRST_NODES, FIRST_TASKS = 16, 4
+FIRST = ("export STARTED=$(date +%s%N); [ $RANK ] || export RANK=$SLURM_PROCID WORLD_SIZE=$SLURM_NTASKS MASTER_ADDR=n1 "
+         "MASTER_PORT=29500; exec {} {}")
 MESSAGE = "x" * 128
 LOOKUP_CLIENTS = 256
 # torch's own TORCH_NCCL_RANKS_PER_ROOT, and how many roots rollcall's makes of any number of ranks
@@ -81,6 +85,20 @@ def srun_processor(at):
                            ("--ddp=same=off", "they meet, and bind"), ("--ddp", "all of it")):
             yield Row(f"srun {keys}: processor a node of {MANY_NODES}, 2 tasks each ({what})", MANY_STEP.format(""),
                       MANY_STEP.format(keys), "<= 1.1 x", str(usage), 15, login, MANY_NODES)
+
+
+def first(at):
+    """from srun to the end of the first all_reduce (gloo), and what each part took of it"""
+    def step(options):
+        task = FIRST.format(at.python, HERE / "first.py")
+        return ["sh", "-c", f"OMP_NUM_THREADS=1 BEGUN=$(date +%s%N) exec srun {options} -N{FIRST_NODES} "
+                f"--ntasks-per-node={FIRST_TASKS} sh -c '{task}'"]
+
+    with cluster(at.prefix, at.folder, FIRST_NODES, "--cpus", str(FIRST_TASKS)) as login:
+        # two cores import torch for a minute, and what else they do shifts that more than rollcall does: plain shows it
+        for options in ("", "--ddp", "--ddp=lookup=numeric"):
+            yield Row(f"srun {options or 'plain'} to plain: the first all_reduce of {FIRST_NODES * FIRST_TASKS} ranks "
+                      f"on {FIRST_NODES} nodes", step(""), step(options), "reported", rounds=1, where=login)
 
 
 def preload(at):
@@ -206,4 +224,4 @@ def watch(at):
               where=[sys.executable, HERE / "server.py", at.installed("libexec/rollcall/rollcall-exchange")])
 
 
-PARTS = (srun, srun_processor, preload, command, scale, lookups, ids, watch)
+PARTS = (srun, srun_processor, first, preload, command, scale, lookups, ids, watch)
