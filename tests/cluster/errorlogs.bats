@@ -4,6 +4,8 @@
 
 load helpers
 
+made=RC711
+
 setup_file()
 {
     needs_root || return 0
@@ -52,7 +54,22 @@ explained()
         srun -N1 -n2 -w n1 sh -c 'python "$0" env && sleep 10' "$shared/store.py"
 }
 
+@test "failures of torchrun, Lightning and gloo on their own -> their entries" {
+    local alone=(env MASTER_ADDR=127.0.0.1 MASTER_PORT=23457 WORLD_SIZE=1 RANK=0)
+    explained '`GLOO_SOCKET_IFNAME` names an interface' "${alone[@]}" GLOO_SOCKET_IFNAME=nosuch0 \
+        srun -N1 -n1 python "$shared/store.py" env
+    explained 'In a step of several nodes a script calls' srun -N1 -n1 torchrun --nnodes=2 --rdzv-backend=c10d \
+        --rdzv-endpoint=127.0.0.1:23458 --rdzv-conf=join_timeout=5 "$shared/store.py" env
+    explained '`--nproc_per_node=$SLURM_GPUS_PER_NODE`' srun -N1 -n1 torchrun --nproc-per-node=a100:2 "$shared/store.py" env
+    explained '`devices` must be the number' srun -N1 --ntasks-per-node=1 python "$programs/lit.py" --devices=2 --num-nodes=1
+    explained 'The same for nodes.' srun -N1 --ntasks-per-node=1 python "$programs/lit.py" --devices=1 --num-nodes=2
+}
+
 @test "Slurm's and the system's -> their entries" {
+    explained 'The step asks for more' salloc -N1 -n1 srun -n64 true
+    gcc -fsanitize=address -o "$shared/checked" -xc - <<< 'int main(void) { return 0; }'
+    explained '`torchrun` or a script starts a program' srun -N1 -n1 \
+        env LD_PRELOAD="$ROLLCALL_PREFIX/lib/librollcall-preload.so" "$shared/checked"
     explained '`--ddp worker` with a blank' srun --ddp worker -N1 -n1 true
     explained 'Each connection between two ranks' srun -N1 -n1 sh -c \
         'ulimit -n 10; exec python -c "import os; [os.dup(0) for i in range(20)]"'
@@ -63,4 +80,6 @@ explained()
 @test "rollcall's errors -> their ids" {
     explained RC407 env MASTER_ADDR=n2 srun --ddp -N1 -n2 -w n1 true
     explained RC201 srun --ddp=wrong -N1 -n1 true
+    explained RC409 srun --ddp=addr=nosuch0 -N2 -n2 true
+    explained RC711 srun --ddp=watch -N1 -n2 python -c 'import torch; raise RuntimeError("of both")'
 }
