@@ -10,11 +10,8 @@
 #include "system/port.h"
 #include "system/sys.h"
 
-/* What the shim says, which is nothing unless it must.
- *
- * Outside of a task: nothing at any time (a program's standard error must be the same with and without the shim).
- * Inside: an error, once for the program that the launcher started and not again by the programs that this one starts;
- * a warning that no other task knows of; and with ROLLCALL_DEBUG what was done. */
+/* Outside of tasks the shim prints nothing. In a task it prints an error once for the launcher's program and its
+ * children, warnings that concern only this task, and the plan with ROLLCALL_DEBUG. */
 
 static void add_message(struct shim_page *page, enum rc_message_id id, const char *text)
 {
@@ -43,7 +40,6 @@ static void add_plan(struct shim_page *page, const struct rc_plan *plan)
     }
 }
 
-/* The warnings that each task says for itself. */
 static void shim_report_warnings(const struct rc_messages *messages)
 {
     struct shim_page page;
@@ -59,7 +55,7 @@ static void shim_report_warnings(const struct rc_messages *messages)
     }
 }
 
-/* ROLLCALL_DEBUG for a task whose plan has been carried out. */
+/* ROLLCALL_DEBUG, once the plan is applied. */
 static void shim_report_result(const struct rc_result *result, uint32_t level)
 {
     unsigned count[RC_KEEP + 1] = { 0 };
@@ -80,9 +76,7 @@ static void shim_report_result(const struct rc_result *result, uint32_t level)
     shim_page_say(&page);
 }
 
-/* What RANK 0's process does for all processes (lib/effects/rank0.h), without a libc. */
-
-/* Names cannot be looked up without a libc, but this node's own name may be another one of the list than RANK 0's. */
+/* There is no resolver without a libc, but this node's name may be in the list at another place than RANK 0's. */
 static bool is_other_host(const struct rc_result *result)
 {
     const struct rc_facts *facts = &result->facts;
@@ -95,9 +89,7 @@ static bool is_other_host(const struct rc_result *result)
     return index != RC_UNKNOWN && index != facts->master_node;
 }
 
-/* Does what result->master asks of this process. *fd is the descriptor that holds the port, or -1 where none is held.
- * False, with an error in result->messages, where MASTER_ADDR is another node, or where another program has the port.
- * It is no error if that cannot be found out here (a name that only a resolver knows, a sandbox without sockets). */
+/* rc_rank0_verify() and rc_rank0_hold(). A name that only a resolver knows is no error. */
 static bool shim_rank0(struct rc_result *result, int *fd)
 {
     const struct rc_rank0 hooks = { .outcome = "nothing is set", .is_elsewhere = is_other_host };
@@ -120,33 +112,23 @@ static bool shim_rank0(struct rc_result *result, int *fd)
  *
  *   LD_PRELOAD=/usr/lib/librollcall-preload.so python train.py
  *
- * Its constructor runs before main of every program that is started, sh, env
- * and ls included. So it must not disturb any of them:
+ * The constructor runs before main of every program, sh, env and ls included, and must not disturb any:
  *
- * - It imports `environ` and nothing else: no libc, no malloc, no setenv. A shim that calls libc's setenv does not work
- *   in bash, crashes programs that walk the environment after clearenv(), and one that was built with _FORTIFY_SOURCE
- *   kills every musl program (all measured). It exports nothing, and needs no other library.
- * - Outside of a task (no launcher's variable is there), and in the processes that a task starts, it looks through the
- *   environment once and returns (shim.h). It never prints anything there.
- * - It binds a worker that torchrun or Lightning has started to its own cores, where
- *   rollcall has divided the task's cores among the workers (shim.h).
- * - In any doubt it changes nothing. It never fails, prints once or nothing, allocates nothing, starts nothing.
- * - It stamps the environment (ROLLCALL_SCOPE), and leaves a process alone that finds the stamp of its own launch. So
- *   bash, the Python that bash starts, and Python's children all have the identity of the task. A launcher further
- *   inside (mpirun in a task of srun) gets its own.
- * - After a fork nothing has to be done. An exec runs the constructor again, in the new
- *   program, with the environment that its parent gave it.
+ * - It imports only `environ`. libc's setenv fails in bash and crashes programs that walk the environment after
+ *   clearenv(); _FORTIFY_SOURCE kills every musl program (all measured). It exports nothing.
+ * - Outside of tasks, and in a task's children, it reads the environment once and returns (shim.h).
+ * - It binds workers of torchrun or Lightning if rollcall has divided the task's cores among them (shim.h).
+ * - In doubt it changes nothing. It allocates nothing and starts nothing.
+ * - It stamps the environment (ROLLCALL_SCOPE) and skips processes with the stamp of their launch, so all processes of
+ *   a task share its identity. An inner launcher (mpirun in a task of srun) sets another one.
  *
- * By design it does nothing in static programs (they have no loader), setuid ones (see shim_is_privileged), programs
- * started with an emptied environment (`env -i`), 32-bit programs (the loader says "wrong ELF class" and goes on; a
- * 32-bit build of this library serves them).
+ * It does nothing in static and setuid programs (shim_is_privileged), after `env -i`, and in 32-bit programs, which
+ * need a 32-bit build.
  *
- * System calls are raw ones (lib/system/sys.h), of x86_64, aarch64, ppc64le and
- * riscv64. Other architectures go without: there the master port is computed but not
- * held, the range of local ports is taken to be Linux's default, and there is no output. */
+ * System calls are raw (lib/system/sys.h) on x86_64, aarch64, ppc64le and riscv64. Other architectures have none: the
+ * master port is computed but not held, the local port range is Linux's default, and there is no output. */
 
-/* Static, because a constructor must not use much of the first thread's stack. Pages
- * that are not touched cost nothing. */
+/* Static, because a constructor must not use much of the first thread's stack. Untouched pages cost nothing. */
 static struct rc_result result;
 static char host_file[RC_HERE_FILE];
 static struct rc_here_storage here;
@@ -159,8 +141,7 @@ static struct {
     char text[1024];
 } own;
 
-/* Prints the first error, unless it is marked in the environment, and marks it there: the programs that this one starts
- * do not print it again, but try where it could not be said. Changes nothing else. */
+/* Print the first error unless the environment marks it as printed, and mark it there for child processes. */
 static void report_error(const struct rc_messages *messages)
 {
     struct shim_page page;
@@ -183,8 +164,8 @@ static void report_error(const struct rc_messages *messages)
     shim_table_apply(&table, &result.env, &result.plan);
 }
 
-/* Whether nothing but launchers' variables can give this task's processes something to do: not if processes of the node
- * tell which launch this is, nor beside another launcher, nor if each prints something or may be bound. */
+/* Return true if children can decide by launchers' variables alone: one launcher, which no process had to confirm, and
+ * no child prints or is bound. */
 static bool is_by_variables_only(uint32_t debug)
 {
     return result.launcher->processes[0] && result.is_alone &&
@@ -192,7 +173,7 @@ static bool is_by_variables_only(uint32_t debug)
            !rc_env_get(&result.env, RC_PINS).p && result.plan.count < RC_PLAN_MAX;
 }
 
-/* New entries count beside those that were there; if some are others now, all are looked at again. */
+/* Add the new entries to the sum, or compute it again if entries were replaced. */
 static void settle(struct shim_look *look)
 {
     if (!table.added)
@@ -268,7 +249,7 @@ static void handle_task(struct shim_look *look, const char *const *argv)
         apply_result(look, debug);
     else if (debug > 1)
         shim_report_result(&result, debug);
-    /* a process that belongs to an inner launch gets no cores from an outer one */
+    /* an outer launch binds no process of an inner one */
     if (result.status == RC_RESOLVED && result.plan.count == 0 && context.options.mode != RC_MODE_OFF)
         shim_pin(&pin, &result.env, argv, &table);
 }
