@@ -2,14 +2,15 @@
 # helper.bash - what the tests of the command share.
 #
 # ROLLCALL_PREFIX is an installed tree (bin/rollcall, lib/librollcall.so, ...); PYTHON an interpreter, where it
-# has torch the tests that need it use it.
+# has torch the tests that need it use it. tests/prefix.bash has the defaults.
 
 bats_require_minimum_version 1.5.0
 
+load ../prefix
 load ../prints
 
 top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-prefix=${ROLLCALL_PREFIX:-$top/build/prefix}
+prefix=$ROLLCALL_PREFIX
 rollcall=$prefix/bin/rollcall
 recordings=$top/tests/vectors
 vectors=${BATS_FILE_TMPDIR:-}/vectors

@@ -25,6 +25,8 @@ cluster_tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 tree=${cluster_tests%/*/*}
 programs=$cluster_tests/programs
 minicluster=$tree/contrib/minicluster/minicluster
+# shellcheck source=tests/prefix.bash
+. "$tree/tests/prefix.bash"
 # Open MPI without Slurm; what a shell that ssh starts would have set comes with -x.
 over_rsh=(--host "n1:2,n2:2" -x PATH -x OMP_NUM_THREADS -x PYTHONDONTWRITEBYTECODE)
 if [ -n "${SERIES:-}" ]; then

@@ -16,6 +16,7 @@ import tempfile
 import time
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+os.environ.setdefault("ROLLCALL_PREFIX", str(TOP / "build/prefix"))
 MINICLUSTER = str(TOP / "contrib/minicluster/minicluster")
 STATE = pathlib.Path(os.environ.get("MINICLUSTER_STATE", "/var/lib/minicluster"))
 NODES = ("n1", "n2", "n3")

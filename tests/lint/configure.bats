@@ -80,6 +80,22 @@ with_cache()
     make -C "$tree" -j2 lib/librollcall-system.la
 }
 
+# bats test_tags=all
+@test "a build in place, with one test of make check -> git status is clean, and no other test program is there" {
+    (cd "$top" && files . | tar -cf - -T -) | tar -C "$tree" -xf -
+    git init -q "$tree"
+    git -C "$tree" add -A
+    git -C "$tree" -c user.name=a -c user.email=a@localhost commit -qm all
+    "$tree/autogen.sh"
+    (cd "$tree" && ./configure --quiet && make -j2 check TESTS=tests/unit/test_text check-fuzz-programs && make dist html)
+    expect_same "" "$(git -C "$tree" status --porcelain)"
+    expect_same "$tree/tests/unit/test_text" "$(ls "$tree"/tests/unit/test_*[!.]* | grep -vE '\.(c|o|log|trs)$')"
+    [ -e "$tree/rollcall" ]
+    # what is no product is seen
+    touch "$tree/lib/new.c"
+    [ -n "$(git -C "$tree" status --porcelain)" ]
+}
+
 @test "--with-slurm names a folder without Slurm: an error that says what was looked for" {
     run ! with_cache --with-slurm="$BATS_TEST_TMPDIR/none"
     [[ $output == *"--with-slurm=$BATS_TEST_TMPDIR/none was given, but there is no usable slurm/spank.h"* ]]

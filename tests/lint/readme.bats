@@ -124,3 +124,16 @@ links_lead_somewhere()
     wanted=$(grep -oE 'a C compiler, make, auto[a-z, ]*libtool[^:]*' README.md)
     grep -qF "$wanted" docs/user.md
 }
+
+@test "HACKING.md: the seconds of each layer are those of tests/seconds" {
+    expect_same "$(sort tests/seconds)" "$(sed -nE 's/^\| ([a-z0-9.-]+) \| ([0-9]+) \|.*/\1 \2/p' HACKING.md | sort)"
+}
+
+@test "CONTRIBUTING.md: each subject that it shows is of this tree's history" {
+    [ -e .git ] || skip 'a release has no history'
+    git -c 'safe.directory=*' log --format=%s > "$BATS_TEST_TMPDIR/subjects"
+    [ "$(wc -l < "$BATS_TEST_TMPDIR/subjects")" -gt 1000 ] || skip 'not the whole history'
+    sed -n '/^The first line names/,/^The body/s/^    //p' CONTRIBUTING.md > "$BATS_TEST_TMPDIR/shown"
+    [ "$(wc -l < "$BATS_TEST_TMPDIR/shown")" -eq 3 ]
+    expect_same "" "$(grep -vxFf "$BATS_TEST_TMPDIR/subjects" "$BATS_TEST_TMPDIR/shown")"
+}

@@ -14,10 +14,11 @@ LIMIT = 120  # seconds for one call of ask(): a program that takes longer has no
 
 def program(name):
     """A program of this folder: from ORACLE_BIN, or from a build below the source tree."""
-    for folder in (os.environ.get("ORACLE_BIN"), HERE, os.path.join(os.getcwd(), "tests", "oracle")):
+    release = os.path.join(HERE, "../../build/release/tests/oracle")
+    for folder in (os.environ.get("ORACLE_BIN"), release, HERE, os.path.join(os.getcwd(), "tests", "oracle")):
         if folder and os.access(os.path.join(folder, name), os.X_OK):
             return os.path.join(folder, name)
-    raise FileNotFoundError(f"{name}: not built; make check builds it, ORACLE_BIN names its folder")
+    raise FileNotFoundError(f"{name}: not built; make check-oracle-programs builds it, ORACLE_BIN names its folder")
 
 
 def encode(text):
