@@ -101,7 +101,7 @@ c_files()
     # an empty one has nothing to be licensed
     expect_same "" "$(awk '
         FNR == 1 { wanted[FILENAME] }
-        /SPDX-License-Identifier: BSD-3-Clause/ { delete wanted[FILENAME] }
+        /SPDX-License-Identifier[:] BSD-3-Clause/ { delete wanted[FILENAME] }
         FNR == 2 { nextfile }
         END { for (file in wanted) print file }' "${sources[@]}")"
 }
