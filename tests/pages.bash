@@ -7,7 +7,7 @@
 #                               the text of a fenced block of that language; fails where there is none
 
 # shellcheck disable=SC2034 # used in the tests
-pages=(README.md docs/user.md docs/symptoms.md docs/admin.md docs/limits.md docs/developer.md)
+pages=(README.md docs/user.md docs/symptoms.md docs/admin.md docs/limits.md docs/developer.md SKILL.md)
 
 page_lines()
 {

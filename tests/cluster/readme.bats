@@ -217,6 +217,12 @@ all_four()
     grep -q 'takes the place of twelve lines' "$tree/README.md"
 }
 
+@test "the job of SKILL.md trains" {
+    page_blocks "$tree/SKILL.md" bash 1 > "$BATS_TEST_TMPDIR/job"
+    submit_text < "$BATS_TEST_TMPDIR/job"
+    everybody whoami world=4 nodes=2
+}
+
 # centre NUMBER: a script of docs/jobs/before-after.md trains before and after, and is in the page's table
 centre()
 {

@@ -12,7 +12,7 @@ measured()
 
 @test "each page has 15 words a sentence in the mean, and 35 at most" {
     cd "$top"
-    "$here/prose" man/*.in README.md docs/*.md docs/jobs/*.md CONTRIBUTING.md HACKING.md SECURITY.md contrib/*/README.md packaging/README.md
+    "$here/prose" man/*.in README.md docs/*.md docs/jobs/*.md CONTRIBUTING.md HACKING.md SECURITY.md SKILL.md contrib/*/README.md packaging/README.md
 }
 
 @test "what is no prose is not counted: Markdown" {
