@@ -58,6 +58,9 @@ in_debian()
     [[ $(sed -n '1s/^rollcall (\(.*\)) .*/\1/p' "$debian/changelog") == "$version"-* ]]
     grep -qx "Version:  *$version" "$top/packaging/rpm/rollcall.spec"
     [[ $(head -n 1 "$top/NEWS") == "rollcall $version "* ]]
+    # grep would miss these forms
+    expect_same "$(printf '%s\n' "version: $version" "version = '$version'" "    version(\"$version\")")" "$(cd "$top" &&
+        grep -hE '^(version\b|    version\()' CITATION.cff packaging/easybuild/rollcall-*.eb packaging/spack/package.py)"
     # no other is named
     expect_same "$version" "$(grep -rhoE 'rollcall[-/ ][0-9]+\.[0-9]+\.[0-9]+' "$top/packaging" | grep -oE '[0-9.]+' | sort -u)"
 }
