@@ -61,5 +61,7 @@ linter()
     [ "$(head -n 1 "$top/SKILL.md")" = --- ]
     grep -qxE 'name: [a-z0-9-]{1,64}' "$top/SKILL.md"
     description=$(sed -n 's/^description: //p' "$top/SKILL.md")
-    [ ${#description} -gt 50 ] && [ ${#description} -le 1024 ] && [[ $description != *[\<\>:]* ]]
+    [ ${#description} -gt 50 ]
+    [ ${#description} -le 1024 ]
+    [[ $description != *[\<\>:]* ]]
 }
