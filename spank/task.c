@@ -12,19 +12,15 @@
 #include "system/port.h"
 #include "system/program.h"
 
-/* One line a step in Slurm's own log, for a site that wants it: `log=json` in plugstack.conf.
- *
- * Written by the task of RANK 0, or of an error by the task that prints it, to the
- * log of its node's slurmd. It holds numbers, names of nodes and ids of messages;
- * never a message's text, which may quote what a user has set.
+/* log=json in plugstack.conf: one line a step in slurmd's log, by RANK 0's task, or by the task that prints an error.
+ * It has numbers, node names and message ids, but no message's text, which may quote a user's values.
  *
  *   rollcall: {"event":"step","version":"0.1.0","job":42,"step":0,"node":"n1","outcome":"set",
  *   "mode":"worker","tasks":4,"nodes":2,"master_addr":"n1","master_port":23456,"messages":["RC301"]} */
 
 enum { LINE_SIZE = 1024, NAME_MAX_LENGTH = 255 };
 
-/* A host's name or address, unchanged. In any other text each character that could
- * end a string or a line becomes a question mark. */
+/* Copy a host's name or address; replace characters that could end a string or a line by '?'. */
 static const char *plain_name(struct rc_str text, struct rc_arena *arena)
 {
     char name[NAME_MAX_LENGTH + 1];
@@ -53,7 +49,6 @@ static const char *format_count(uint32_t number, struct rc_arena *arena)
     return number != RC_UNKNOWN && number > 0 ? rc_format(arena, "%u", number) : "null";
 }
 
-/* The step's identity was set, or refused. Without log=json nothing. */
 static void log_step(const struct rc_result *result, const struct rc_messages *messages, bool set)
 {
     char text[LINE_SIZE];
@@ -76,10 +71,7 @@ static void log_step(const struct rc_result *result, const struct rc_messages *m
                master, (unsigned)result->master.port, ids);
 }
 
-/* Which of a task's messages the user reads, and from which task: columns of messages.def. */
-
-/* Prints the first error: once a step if it is the same on all nodes, else once a node.
- * False if another task prints it. */
+/* Print the first error, once a step or once a node (messages.def). Return false if another task prints it. */
 static bool report_error(spank_t spank, const struct rc_messages *messages)
 {
     const struct rc_spank_step *step = rc_spank_step();
@@ -97,8 +89,7 @@ static bool report_error(spank_t spank, const struct rc_messages *messages)
     return true;
 }
 
-/* Prints warnings, if this is the task of RANK 0. With ROLLCALL_DEBUG also notes, the
- * mode and the master's address. */
+/* In RANK 0's task print warnings, and with ROLLCALL_DEBUG notes, the mode and the master's address. */
 static void report_warnings(const struct rc_result *result)
 {
     const struct rc_spank_step *step = rc_spank_step();
@@ -126,8 +117,6 @@ static void report_warnings(const struct rc_result *result)
                         (unsigned)master->port, master->port_source);
 }
 
-/* task_init of a batch script: no task, but it may inherit one, and srun may be forgotten. */
-
 enum { TEXT_SIZE = 4608 };
 
 static bool is_asked_for(const struct rc_env *env, struct rc_options *options)
@@ -142,7 +131,6 @@ static bool is_asked_for(const struct rc_env *env, struct rc_options *options)
            options->watch != RC_WATCH_OFF;
 }
 
-/* rc_resolve, whose plan may ask for files of the node. Who the task is Slurm says. */
 static enum rc_status resolve(struct rc_context *context, struct rc_result *result)
 {
     static struct rc_here_storage node;
@@ -170,7 +158,7 @@ void rc_spank_batch_begin(spank_t spank)
     asked = is_asked_for(&result->env, &context.options);
     if (!asked && !rc_env_get(&result->env, RC_STAMP).p)
         return;
-    /* a script that was submitted from a task inherits what looks like one: it is none, whatever it inherits */
+    /* a script that was submitted from a task inherits that task's identity */
     context.options.mode = RC_MODE_OFF;
     if (resolve(&context, result) != RC_RESOLVED)
         return;
@@ -178,20 +166,17 @@ void rc_spank_batch_begin(spank_t spank)
     if (job.n)
         rc_leftover_plan(result, rc_format(&result->arena, "slurm:%pS", &job));
     if (asked)
-        rc_forgotten_plan(&context, result); /* torch says that srun was forgotten (RC309) */
+        rc_forgotten_plan(&context, result); /* RC309 */
     rc_spank_apply(spank, &result->plan);
 }
 
-/* task_init, once a task: its plan, applied, and the master port held. */
-
-/* A task during rc_spank_task_begin. */
 struct task {
     spank_t spank;
-    struct rc_context context; /* what is known before it is resolved */
+    struct rc_context context;
     struct rc_result *result;
-    struct rc_rank0 rank0; /* how RANK 0's process checks its address and holds its port */
-    int held;              /* the descriptor of RANK 0's port, or -1 */
-    uint32_t files;        /* the limit of open files that RANK 0 needs; 0: as it is */
+    struct rc_rank0 rank0;
+    int held;       /* the descriptor of RANK 0's port, or -1 */
+    uint32_t files; /* the limit of open files that RANK 0 needs; 0: as it is */
 };
 
 static _Noreturn void give_up(struct task *task, const struct rc_messages *messages)
@@ -242,7 +227,6 @@ static void describe_task(struct task *task)
     };
 }
 
-/* Finds out who this task is and what would be set. */
 static bool resolve_task(struct task *task)
 {
     enum rc_status status = resolve(&task->context, task->result);
@@ -253,15 +237,13 @@ static bool resolve_task(struct task *task)
     return status == RC_RESOLVED;
 }
 
-/* Checks once for all tasks of this node whether it can resolve MASTER_ADDR. */
 static bool find_master(struct task *task)
 {
     return !rc_lookup_is_needed(task->result) ||
            rc_lookup_apply(&task->context, task->result, rc_spank_step_lookup(task->result));
 }
 
-/* In RANK 0 only: checks that MASTER_ADDR is its own, and holds the port, if the
- * exchange has not held it. */
+/* In RANK 0's task, unless the exchange holds the port. */
 static bool hold_port(struct task *task)
 {
     struct rc_result *result = task->result;
@@ -289,7 +271,6 @@ static const char *raise_propagated(struct task *task)
     return rc_format(&task->result->arena, is_asked ? "U%u" : "%u", task->files);
 }
 
-/* Applies all of the plan, or nothing of it. */
 static bool apply_plan(struct task *task)
 {
     struct rc_result *result = task->result;
@@ -313,7 +294,7 @@ static bool apply_plan(struct task *task)
     return true;
 }
 
-/* Said at once by the node's first task: what srun did by the first node's alone, what the node did by each. */
+/* The first node reports srun's binding, each node its slurmd's. */
 static void say_short(spank_t spank, const struct rc_context *context, const struct rc_result *result)
 {
     char text[TEXT_SIZE];
@@ -334,7 +315,6 @@ static void say_short(spank_t spank, const struct rc_context *context, const str
         rc_spank_say(RC_LEVEL_WARNING, RC916, why);
 }
 
-/* Print for this node that a variable names an interface that it does not have. */
 static void report_interfaces(const struct rc_result *result)
 {
     char text[TEXT_SIZE];

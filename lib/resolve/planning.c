@@ -5,13 +5,12 @@
 #include "resolve/options.h"
 #include "resolve/resolve.h"
 
-/* Variables that one framework alone reads, where it would go wrong without. Only what cures something that a test
- * shows (tests/frameworks). A value of the user's stays. */
+/* Variables that only one framework reads and fails without, each with a test (tests/frameworks). The user's values
+ * stay. */
 
 enum { LAST_PORT = 65535, DEVICES_MAX = 32, MANY_RANKS = 4096, ROOTS = 13 };
 
-/* JAX takes the port after MASTER_PORT: a script may use torch as well, and MASTER_PORT
- * is torch's. Ports are computed in blocks (master.c), so no other step has this one. */
+/* A script may use torch as well, so JAX gets the next port. Ports come in blocks (master.c): no other step has it. */
 static const char *jax_coordinator(struct rc_result *result)
 {
     uint32_t port = result->master.port + 1u;
@@ -44,7 +43,7 @@ uint32_t rc_ranks_count(const struct rc_result *result)
     uint64_t ranks = result->identity.field[RC_WORLD_SIZE];
     uint32_t gpus = result->facts.gpus.value;
 
-    if (ranks == RC_UNKNOWN) /* no launcher has counted the tasks */
+    if (ranks == RC_UNKNOWN) /* uncounted by launchers */
         return RC_UNKNOWN;
     if ((result->mode == RC_MODE_LAUNCHER || result->has_workers) && gpus != RC_UNKNOWN && gpus > 1)
         ranks *= gpus;
@@ -62,33 +61,31 @@ static const char *torch_ranks_per_root(struct rc_result *result)
 
 static const struct {
     struct rc_str name;
-    const char *(*value)(struct rc_result *result); /* NULL where this task does not need the variable */
+    const char *(*value)(struct rc_result *result); /* NULL if unneeded */
     const char *source;
-    const char *reason; /* what goes wrong without it */
+    const char *reason;
 } frameworks[] = {
-    /* jax/_src/distributed.py, initialize(): read before any launcher is asked. Without it the address is the first of
-     * SLURM_STEP_NODELIST, wherever rank 0 is, or under Open MPI 4 that of mpirun's host (clusters/slurm_cluster.py,
-     * ompi_cluster.py); the port is of the job, the same for all its steps. */
+    /* jax/_src/distributed.py, initialize(). The default host is the first of SLURM_STEP_NODELIST or mpirun's
+     * (clusters/slurm_cluster.py, ompi_cluster.py); the default port is the same for all steps of a job. */
     { RC_NAME("JAX_COORDINATOR_ADDRESS"), jax_coordinator, "MASTER_ADDR, the port behind MASTER_PORT",
       "JAX guesses rank 0's host, and takes the same port for all steps of a job" },
-    /* The same; clusters/cluster.py: one device a process, numbered by the local rank. Wrong where a task has several
-     * GPUs, and where it sees its own alone. */
+    /* clusters/cluster.py: one device a process, by local rank. Wrong if a task has several GPUs or sees only one. */
     { RC_NAME("JAX_LOCAL_DEVICE_IDS"), jax_local_devices, "the GPUs that this task sees",
       "JAX takes one GPU, number LOCAL_RANK of those that the task sees" },
-    /* torch/distributed/run.py, --signals-to-handle, from torch 2.9; older ones do not read it. The default is these
-     * without the last two, which end torchrun at once. It sends what it handles to its workers, and waits for them. */
+    /* torch/distributed/run.py, --signals-to-handle, from torch 2.9. The default lacks the last two, which end torchrun
+     * at once instead of reaching its workers. */
     { RC_NAME("PET_SIGNALS_TO_HANDLE"), torchrun_signals, "launcher mode",
       "torchrun would die of the signal that sbatch --signal asks for" },
-    /* ProcessGroupNCCL.cpp, initNCCLComm(), from torch 2.7: one NCCL id for so many ranks, by default 128. Every rank
-     * fetches all ids from the one thread of rank 0's store. K ids cost it 25 + 1.3 K us a rank (tests/bench), and the
-     * root of an id 75 us for each of its ranks: 13 ids are best from 4,000 to 100,000 ranks. */
+    /* ProcessGroupNCCL.cpp, initNCCLComm(), from torch 2.7: ranks per NCCL id, by default 128. Every rank fetches all K
+     * ids from rank 0's store, which costs 25 + 1.3 K us a rank (tests/bench), and a root 75 us for each of its ranks:
+     * 13 ids are best from 4,000 to 100,000 ranks. */
     { RC_NAME("TORCH_NCCL_RANKS_PER_ROOT"), torch_ranks_per_root, "the number of ranks",
       "each rank would fetch hundreds of NCCL ids from rank 0's store" },
 };
 
 enum { FRAMEWORKS = sizeof(frameworks) / sizeof(*frameworks) };
 
-/* Beside the stamp of another launch, task or mode rollcall's own values are there, which are no wish of the user's. */
+/* Next to another launch's stamp the values are rollcall's, not the user's. */
 static void set_for_frameworks(struct rc_result *result, bool is_repeated)
 {
     bool stale = (result->stamp.text.p || result->launcher->alone) && !is_repeated;
@@ -107,14 +104,12 @@ static void set_for_frameworks(struct rc_result *result, bool is_repeated)
     }
 }
 
-/* Not as many tasks on each node: works with plain torch; Lightning and whoever multiplies nodes by
- * devices stops with a message that does not name the cause. */
-
 static bool is_even(const struct rc_result *result)
 {
     return result->facts.min_local_size == result->facts.max_local_size;
 }
 
+/* Lightning and others that multiply nodes by devices fail without naming the cause; plain torch works. */
 static void warn_of_uneven(struct rc_result *result)
 {
     uint32_t size = result->identity.field[RC_WORLD_SIZE];
@@ -135,22 +130,17 @@ static void warn_of_uneven(struct rc_result *result)
         each && *each ? ")" : "");
 }
 
-/* What the plan of each mode has: variables of a worker, of an agent, and those that must be absent. */
-
-/* TORCHELASTIC_USE_AGENT_STORE=True makes every rank a client of a store that
- * no process hosts: all time out (measured with torch 1.13.1). */
+/* With TORCHELASTIC_USE_AGENT_STORE=True every rank is a client of a store without a host (torch 1.13.1). */
 static const struct rc_str torchelastic_names[] = {
     RC_NAME("TORCHELASTIC_RUN_ID"),        RC_NAME("TORCHELASTIC_USE_AGENT_STORE"),
     RC_NAME("TORCHELASTIC_RESTART_COUNT"), RC_NAME("TORCHELASTIC_MAX_RESTARTS"),
     RC_NAME("TORCHELASTIC_ERROR_FILE"),
 };
 
-/* Reason given when the node count is left unset. */
 static const char uncounted[] = "the launcher does not count nodes";
 
-/* The numbers of a worker. Its stamp has the first RC_STAMP_TOLD of them, in this order. In launcher mode those that
- * are not an agent's must be absent: the mere presence of LOCAL_RANK tells Lightning and Accelerate that the workers
- * exist already. */
+/* Numbers of a worker; the stamp has the first RC_STAMP_TOLD in this order. Launcher mode unsets all but an agent's:
+ * with LOCAL_RANK Lightning and Accelerate assume that workers exist already. */
 static const struct {
     struct rc_str name;
     enum rc_field field;
@@ -168,7 +158,7 @@ static const struct {
 
 enum { NUMBERS = sizeof(numbers) / sizeof(*numbers) };
 
-/* Of these, another value than the one that was told shows that somebody has set it since. */
+/* Of these a value other than the stamp's shows a later change. */
 enum { TELLING = 3 };
 
 static void set_numbers(struct rc_result *result)
@@ -182,10 +172,9 @@ static void set_numbers(struct rc_result *result)
             continue;
         if (result->has_workers && (numbers[i].field == RC_LOCAL_RANK || numbers[i].field == RC_LOCAL_WORLD_SIZE))
             rc_plan_unset(result, name, "the process may start a worker for each of its GPUs");
-        else if (numbers[i].field == RC_LOCAL_RANK && gpus->why) /* programs index devices with it */
+        else if (numbers[i].field == RC_LOCAL_RANK && gpus->why)
             rc_plan_set_number(result, name, gpus->device, "the GPUs that this task sees", gpus->why);
         else if (numbers[i].field == RC_NNODES && result->facts.nnodes_derived)
-            /* torch reads it nowhere: better none than one of nodes that there are not */
             rc_plan_unset(result, name, uncounted);
         else
             rc_plan_set_field(result, name, numbers[i].field, numbers[i].reason);
@@ -207,7 +196,6 @@ static void unset_workers_numbers(struct rc_result *result)
             rc_plan_unset(result, numbers[i].name, "it would mean that the workers exist already");
 }
 
-/* The user's own value that works, or ours. */
 static void set_master_names(struct rc_result *result)
 {
     const struct rc_master *master = &result->master;
@@ -233,7 +221,7 @@ static void set_master_names(struct rc_result *result)
                     "the same port in all tasks, held by rank 0");
 }
 
-/* Of nodes that the launcher does not count only those of the whole allocation have a number. */
+/* If the launcher does not count nodes, only a step on the whole allocation has a number. */
 static bool is_told(struct rc_result *result, enum rc_field field)
 {
     const struct rc_facts *facts = &result->facts;
@@ -243,11 +231,9 @@ static bool is_told(struct rc_result *result, enum rc_field field)
                      rc_format(&result->arena, "%u", facts->field[RC_NNODES].value));
 }
 
-/* What frameworks read of a launcher's own variables, where it contradicts the identity. Of the innermost launcher
- * itself only sizes can be wrong (`srun -E` keeps the job's); its ranks are the identity's origin, unless the nodes
- * have another order: Lightning and JAX take SLURM_PROCID for the rank. Absent ones are not invented. Wrong ones
- * without a right one go: Lightning refuses SLURM_NNODES=1 of the step of mpirun's daemon (Slurm 26.05, Open MPI 6),
- * and starts without it. */
+/* Correct launchers' variables that frameworks read and that contradict the identity. The innermost launcher's sizes
+ * can be wrong (`srun -E` keeps the job's), its ranks only if the nodes have another order. Unset wrong ones without a
+ * right value: Lightning refuses SLURM_NNODES=1 of mpirun's daemon (Slurm 26.05, Open MPI 6). */
 static void repair_variables(struct rc_result *result, const struct rc_launcher *launcher)
 {
     for (const struct rc_variable *v = launcher->variables; v->length; v++) {
@@ -277,8 +263,7 @@ static void repair_launchers(struct rc_result *result)
         repair_variables(result, rc_launcher_at(i));
 }
 
-/* A job name that launcher mode hid is given back to workers further inside. One
- * that makes Lightning count ranks from LOCAL_RANK is replaced, where that is 0. */
+/* Restore a job name that launcher mode hid. Replace one with which Lightning counts from LOCAL_RANK, if that is 0. */
 static void plan_job_name(struct rc_result *result)
 {
     struct rc_str kept = rc_env_get(&result->env, RC_KEPT_NAME);
@@ -295,8 +280,7 @@ static void plan_job_name(struct rc_result *result)
         rc_plan_unset(result, RC_STR(RC_KEPT_NAME), "the job name is in its own place again");
 }
 
-/* Lightning takes the step's tasks for its workers as long as it believes in
- * Slurm; a job named "bash" it leaves alone (slurm.py, all versions). */
+/* Lightning takes the step's tasks for its workers, except in a job named "bash" (slurm.py, all versions). */
 static void hide_step_from_lightning(struct rc_result *result)
 {
     struct rc_str name = rc_env_get(&result->env, "SLURM_JOB_NAME");
@@ -310,8 +294,7 @@ static void hide_step_from_lightning(struct rc_result *result)
                 "Lightning must not take the step's tasks for its workers");
 }
 
-/* One task a node may be a script that starts torchrun, which takes its arguments from PET_* and numbers its workers.
- * What a user has set for one that meets those of other steps stays. */
+/* One task a node may be a script that starts torchrun, which reads PET_*. */
 static void plan_agents_of_worker(const struct rc_context *context, struct rc_result *result)
 {
     bool is_one_a_node = result->facts.max_local_size == 1;
@@ -331,8 +314,7 @@ static void plan_worker(const struct rc_context *context, struct rc_result *resu
     else
         plan_job_name(result);
     repair_launchers(result);
-    /* also under mpirun in a batch script: Lightning takes SLURM_NTASKS, which
-     * is repaired, for a reason to believe in Slurm */
+    /* also under mpirun in a batch script: with SLURM_NTASKS Lightning assumes Slurm */
     if (!result->launcher->alone && is_even(result) && !rc_env_get(&result->env, "SLURM_NTASKS_PER_NODE").p &&
         (result->launcher->slurm_environment || rc_env_get(&result->env, "SLURM_NTASKS").p))
         rc_plan_set_field(result, RC_STR("SLURM_NTASKS_PER_NODE"), RC_LOCAL_WORLD_SIZE,
@@ -341,7 +323,7 @@ static void plan_worker(const struct rc_context *context, struct rc_result *resu
     RC_PLAN_UNSET(result, torchelastic_names, "left over from another torchrun");
 }
 
-/* For a later rollcall in this task, which goes by the launcher's own numbers. */
+/* For a later rollcall in this task, which reads the launcher's numbers. */
 static void keep_order(struct rc_result *result)
 {
     struct rc_ordered kept = result->ordered;
