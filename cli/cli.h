@@ -25,6 +25,7 @@ extern const struct subcommand cli_explain;
 extern const struct subcommand cli_check;
 extern const struct subcommand cli_map;
 extern const struct subcommand cli_doctor;
+extern const struct subcommand cli_rehearse;
 
 /* NULL-terminated, in the order of the help. */
 extern const struct subcommand *const cli_subcommands[];

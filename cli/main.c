@@ -103,8 +103,8 @@ const struct subcommand cli_map = {
 
 /* The rollcall command: a table of subcommands. */
 
-const struct subcommand *const cli_subcommands[] = { &cli_exec, &cli_show,   &cli_explain, &cli_check,
-                                                     &cli_map,  &cli_doctor, NULL };
+const struct subcommand *const cli_subcommands[] = { &cli_exec, &cli_show,   &cli_explain,  &cli_check,
+                                                     &cli_map,  &cli_doctor, &cli_rehearse, NULL };
 
 enum { COUNT = sizeof(cli_subcommands) / sizeof(*cli_subcommands) - 1 };
 

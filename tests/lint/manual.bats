@@ -161,7 +161,7 @@ section()
         grep -vE '/share/(doc|man)/|/lib/pkgconfig/|\.so\.[0-9.]+$' |
         while read -r file; do
             grep -qxF -e "$file" -e "${file%/watch/*}/watch" -e "${file%/python/*}/python" \
-                -e "${file%/doctor/*}/doctor" "$BATS_TEST_TMPDIR/files" ||
+                -e "${file%/doctor/*}/doctor" -e "${file%/rehearse/*}/rehearse" "$BATS_TEST_TMPDIR/files" ||
                 echo "$file"
         done > "$BATS_TEST_TMPDIR/missing"
     expect_same "" "$(cat "$BATS_TEST_TMPDIR/missing")"

@@ -117,7 +117,7 @@ c_files()
 
 @test "every finding is used, and every one used is in the catalogue" {
     ids=$(sed -n 's/^ROLLCALL_FINDING(\(D[0-9]*\),.*/\1/p' "$top/cli/findings.def")
-    used=$(cd "$top" && grep -hoE '(FINDING_|")D[1-5][0-9]{2}\b' cli/doctor/*.c cli/doctor/python/*.py | grep -oE 'D[0-9]+' | LC_ALL=C sort -u)
+    used=$(cd "$top" && grep -hoE '(FINDING_|")D[1-6][0-9]{2}\b' cli/doctor/*.c cli/doctor/python/*.py cli/rehearse/*.py | grep -oE 'D[0-9]+' | LC_ALL=C sort -u)
     expect_same "$ids" "$used"
 }
 
