@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* overlay.c - which file of the machine or of the rehearsal a path of the script leads to.
- *
- * Only system calls, no libc function that hooks.c replaces: it would call this file again.
- */
+ * It makes system calls only: the hook replaces libc's functions, and they would call this file again. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "overlay.h"
@@ -25,19 +21,19 @@ const char *overlay_at;
 
 void overlay_note(const char *what, const char *path)
 {
-    char text[2 * REHEARSE_PATH];
     const char *at = getenv(REHEARSE_AT);
+    char text[2 * REHEARSE_PATH];
     int fd;
-    int n;
 
+    if (!at)
+        at = overlay_at ? overlay_at + sizeof(REHEARSE_AT) : "";
     snprintf(text, sizeof(text), "%s/notes", overlay_scratch);
     fd = (int)syscall(SYS_openat, AT_FDCWD, text, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-    n = snprintf(text, sizeof(text), "%s\t%s\t%s\n", what, path,
-                 at           ? at
-                 : overlay_at ? overlay_at + sizeof(REHEARSE_AT)
-                              : "");
-    if (fd >= 0 && write(fd, text, (size_t)n) >= 0)
-        close(fd);
+    snprintf(text, sizeof(text), "%s\t%s\t%s\n", what, path, at);
+    if (fd < 0)
+        return;
+    (void)!write(fd, text, strlen(text));
+    close(fd);
 }
 
 static bool is_below(const char *path, const char *folder)

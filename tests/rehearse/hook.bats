@@ -43,6 +43,17 @@ END
     [ -z "$(ls)" ]
 }
 
+@test "dash: exec of a program by its name -> the one in PATH starts, or its stand-in" {
+    behind << 'END'
+dash -c 'exec bash -c "echo started"'
+sh -c 'exec seq 1'
+dash -c 'exec python3 x'
+sh -c 'exec no-such-program'
+END
+    is_output started 1
+    [ "$(cut -d ' ' -f 4- "$requests")" = "$(printf '%s\n' 'python3 x' no-such-program)" ]
+}
+
 @test "programs that start others: -> env -i, xargs, find -exec, timeout, nice, awk and sed go through the hook" {
     behind << 'END'
 env -i python3 env
