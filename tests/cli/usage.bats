@@ -23,8 +23,8 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' "$@"
 
 @test "--help lists exactly the subcommands that there are" {
     run -0 "$rollcall" --help
-    [ "$(grep -oE '^  [a-z]+ +[a-z]' <<< "$output" | awk '{ print $1 }' | xargs)" = "exec show explain check map doctor" ]
-    for subcommand in exec show explain check map doctor; do
+    [ "$(grep -oE '^  [a-z]+ +[a-z]' <<< "$output" | awk '{ print $1 }' | xargs)" = "exec show explain check map doctor rehearse" ]
+    for subcommand in exec show explain check map doctor rehearse; do
         run -0 "$rollcall" "$subcommand" --help
         [[ $output == "usage: rollcall $subcommand "* ]]
         run -0 "$rollcall" "$subcommand" -h

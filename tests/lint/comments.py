@@ -14,13 +14,13 @@ TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*
 WORDS_A_LINE, OF_A_FOLDER = 1.0, 1.3
 IN_A_THOUSAND = 1.5
 HOUSE = "where own say said told tell who whoever ask asked alone absent".split()
-LICENSE = "SPDX-License-Identifier: BSD-3-Clause"
+LICENSE = r"SPDX-License-\S+ \S+"
 
 
 def main(top, names):
     words, lines = collections.defaultdict(list), collections.Counter()
     for name in names:
-        text = pathlib.Path(top, name).read_text(encoding="utf-8").replace(LICENSE, "")
+        text = re.sub(LICENSE, "", pathlib.Path(top, name).read_text(encoding="utf-8"))
         folder = str(pathlib.Path(name).parent)
         comments = " ".join(match.group() for match in TOKEN.finditer(text) if match.group().startswith("/"))
         words[folder] += re.findall(r"[a-z_][a-z_0-9']*", comments.lower())

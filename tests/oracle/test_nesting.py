@@ -157,6 +157,8 @@ def cells_of(outer, inner):
     return [(o, i) for o in of(outer) for i in of(inner) if i.good and i.mode in ("worker", "torchrun")
             and apart(o, i) and not takes_mapping(o, i)
             and (inner not in ALWAYS or ALWAYS[inner] in i.env)
+            # AMD's spur takes Slurm's place at a site, and sets only a part of slurmstepd's names
+            and "SPUR_NODEID" not in i.env
             and ((outer, inner) != ("slurm", "slurm") or one_cluster(o, i))
             and (inner != "slurm" or outer == "slurm" or any(o.env.get(name) != i.env[name] for name in STEP))]
 
