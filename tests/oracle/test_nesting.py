@@ -79,9 +79,9 @@ class Recorded:
 @functools.cache
 def recorded():
     # those that have a stale launch in them already are no launch of one launcher, and one with its own task's stamp
-    # was set up where nothing was further outside
+    # was set up where nothing was further outside; AMD's spur replaces Slurm at a site, and sets a part of its names
     return [r for r in map(Recorded, recordings.recordings()) if r.launcher and not r.words and "stale" not in r.name
-            and not r.env.get("ROLLCALL_SCOPE", "").startswith(r.launcher + ":")]
+            and "SPUR_NODEID" not in r.env and not r.env.get("ROLLCALL_SCOPE", "").startswith(r.launcher + ":")]
 
 
 def of(launcher):
@@ -157,8 +157,6 @@ def cells_of(outer, inner):
     return [(o, i) for o in of(outer) for i in of(inner) if i.good and i.mode in ("worker", "torchrun")
             and apart(o, i) and not takes_mapping(o, i)
             and (inner not in ALWAYS or ALWAYS[inner] in i.env)
-            # AMD's spur takes Slurm's place at a site, and sets only a part of slurmstepd's names
-            and "SPUR_NODEID" not in i.env
             and ((outer, inner) != ("slurm", "slurm") or one_cluster(o, i))
             and (inner != "slurm" or outer == "slurm" or any(o.env.get(name) != i.env[name] for name in STEP))]
 
