@@ -32,7 +32,7 @@ class Agent:
         self.node_rank = options.get("node-rank", "0")
         self.per_node = self.workers(options.get("nproc-per-node", "1"))
         total = options.get("total", "")
-        if total.isdigit() and self.nodes:
+        if total.isdecimal() and self.nodes:
             self.per_node = int(total) // self.nodes
         if self.backend == "static":
             self.endpoint = options.get("rdzv-endpoint") or "%s:%s" % (
@@ -48,13 +48,13 @@ class Agent:
     def count(text):
         """The largest number of 2 or 1:2; None if it is not known."""
         text = text.split(":")[-1]
-        return int(text) if text.isdigit() else None
+        return int(text) if text.isdecimal() else None
 
     def workers(self, text):
         if text in ("gpu", "auto", "cpu"):
             gpus = self.gpus()
             return gpus if gpus and text != "cpu" else self.place.job.cpus if self.place.job and text == "cpu" else 1
-        return int(text) if text.isdigit() else None
+        return int(text) if text.isdecimal() else None
 
     def gpus(self):
         """How many GPUs it sees."""
@@ -73,7 +73,7 @@ class Agent:
         """Its number among the agents: as it was told, or in the order of nodes."""
         if not self.is_static():
             return self.place.node if self.nodes and self.nodes > 1 else 0
-        return int(self.node_rank) if self.node_rank.isdigit() else 0
+        return int(self.node_rank) if self.node_rank.isdecimal() else 0
 
 
 def read(words):

@@ -3,6 +3,8 @@
 
 The rules are those of src/sbatch/opt.c, src/srun/opt.c and slurm_step_layout.c of 22.05.8, 24.11.5 and 26.05.3.
 """
+import os
+
 import hosts
 from slurmoptions import gpus_of, inherited, number, SRUN
 
@@ -24,11 +26,11 @@ def spread(tasks, nodes, most=None):
 def gpus_a_node(options, nodes, tasks_a_node):
     """(GPUs of each node, which the options give), 0 if there are none."""
     for name in ("gpus-per-node", "gres"):
-        count = gpus_of(options.get(name))
+        count = gpus_of(options.get(name), name == "gres")
         if count is not None:
             return count
     for name in ("gpus-per-task", "tres-per-task"):
-        count = gpus_of(options.get(name)) if name == "gpus-per-task" or "gpu" in options.get(name, "") else None
+        count = gpus_of(options.get(name), name == "tres-per-task")
         if count is not None:
             return count * tasks_a_node
     if "ntasks-per-gpu" in options:
@@ -43,6 +45,7 @@ class Allocation:
         self.options = options
         self.series = series
         self.job = job
+        self.folder = os.getcwd()  # where it was submitted
         self.per_node = number(options.get("ntasks-per-node"))
         tasks, nodes = number(options.get("ntasks")), number(options.get("nodes"))
         if nodes is None:
@@ -52,8 +55,10 @@ class Allocation:
             nodes = len(named) or max(needed, -(-gpus // PER_NODE), 1)
         if tasks and nodes > tasks and "ntasks" in options and number(options.get("nodes")):
             nodes = tasks  # sbatch's own warning
-        if not nodes:
-            raise Refused("a job without nodes (--nodes=%s)" % options.get("nodes"))
+        if not 0 < nodes <= hosts.MOST:
+            raise Refused("a job of %d nodes (--nodes=%s)" % (nodes, options.get("nodes")))
+        if (tasks or 0) > hosts.MOST or (self.per_node or 0) > hosts.MOST:
+            raise Refused("a job of more than %d tasks" % hosts.MOST)
         self.given = tasks  # --ntasks, None if it was not given
         self.nodes = ["n%d" % (before + index + 1) for index in range(nodes)]
         named = hosts.expand(options.get("nodelist", ""))
@@ -149,7 +154,7 @@ class Step:
             self.gpus = job.gpus
         bind = options.get("gpu-bind", "").replace("verbose,", "")
         each = gpus_of(options.get("gpus-per-task")) or (
-            gpus_of(options.get("tres-per-task")) if "gpu" in options.get("tres-per-task", "") else None)
+            gpus_of(options.get("tres-per-task"), True))
         if not bind and each:
             bind = "per_task:%d" % each
         if not bind and "ntasks-per-gpu" in options:
@@ -165,10 +170,12 @@ class Step:
         if bind[0] == "per_task":
             return everything[local * count:(local + 1) * count]
         if bind[0] == "single":
-            return [local // count % self.gpus]
+            return [local // max(count, 1) % self.gpus]
         if bind[0] == "map_gpu" and len(bind) > 1:
             listed = bind[1].split(",")
-            return [int(listed[local % len(listed)], 0)]
+            if not all(part.isdecimal() for part in listed):
+                raise Refused("--gpu-bind=%s" % self.bind)
+            return [int(listed[local % len(listed)])]
         if bind[0] in ("closest", "mask_gpu"):
             return [local] if max(self.counts) == self.gpus else ""
         return everything

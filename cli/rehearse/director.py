@@ -203,15 +203,19 @@ class Director:
         reply = Reply(connection, self)
         try:
             request = Request(reply.receive(), reply)
-            self.last_at = request.at
-            place = self.places.get(request.who) or self.places["p0"]
+        except (EOFError, OSError, StopIteration, ValueError):
+            connection.close()
+            return
+        self.last_at = request.at
+        place = self.places.get(request.who) or self.places["p0"]
+        try:
             answer = self.programs.get(request.name, self.other)
             reply.exit(answer(self, request, place) or 0)
-        except (EOFError, OSError, StopIteration, ValueError):
+        except EOFError:  # the stand-in was ended
             pass
         except Exception as error:  # pylint: disable=broad-except
             # one command that is not understood must not end the rehearsal
-            self.note("", "%s: %s" % (type(error).__name__, error))
+            self.mark(request.at, "%s: %s: %s" % (request.name, type(error).__name__, error))
         finally:
             connection.close()
 

@@ -45,7 +45,7 @@ def expand(text):
         for part in inner.split(","):
             first, _, last = part.partition("-")
             last = last or first
-            if not first.isdigit() or not last.isdigit() or int(last) - int(first) > MOST:
+            if not first.isdecimal() or not last.isdecimal() or int(last) - int(first) > MOST:
                 return []
             names.extend("%s%0*d%s" % (prefix, len(first), value, suffix)
                          for value in range(int(first), int(last) + 1))

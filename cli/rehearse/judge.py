@@ -35,7 +35,7 @@ class Group:
 def order_of(process):
     """By node, task and worker; what else a task starts, in the order of its doing."""
     rank = process.environment.get("RANK", "") if process.place.agent else ""
-    return process.place.node, process.place.task or 0, int(rank) if rank.isdigit() else 0
+    return process.place.node, process.place.task or 0, int(rank) if rank.isdecimal() else 0
 
 
 def title(process):
@@ -67,7 +67,7 @@ def has_ampersand(director, process):
     """Whether the line that started a process goes on at once."""
     path, _, number = process.at.rpartition(":")
     lines = director.lines(path)
-    at = int(number) if number.isdigit() else 0
+    at = int(number) if number.isdecimal() else 0
     while 0 < at < len(lines) and lines[at - 1].rstrip().endswith("\\"):
         at += 1
     text = lines[at - 1] if 0 < at <= len(lines) else ""
@@ -79,7 +79,7 @@ def merged(found):
     alone, kept = collections.OrderedDict(), []
     for group in found:
         size = group.identities()[0].get("size") or ""
-        if group.total < (int(size) if size.isdigit() else 0) and group.launch.kind != "batch":
+        if group.total < (int(size) if size.isdecimal() else 0) and group.launch.kind != "batch":
             alone.setdefault(group.reader.title, []).append(group)
         else:
             kept.append(group)
@@ -151,8 +151,8 @@ class Judge:
                 given[0], group.total, *(("es", "") if group.total > 1 else ("", "s"))))
         elif "size" in identities[0] and not given and group.reader.inits:
             self.report("D602", group.at, "%s reads WORLD_SIZE, but nothing sets it" % group.reader.title)
-        elif not all(rank.isdigit() and int(rank) < group.total for rank in ranks):
-            wrong = next(rank for rank in ranks if not rank.isdigit() or int(rank) >= group.total)
+        elif not all(rank.isdecimal() and int(rank) < group.total for rank in ranks):
+            wrong = next(rank for rank in ranks if not rank.isdecimal() or int(rank) >= group.total)
             self.report("D601", group.at, "a process has rank %s of %d" % (wrong, group.total))
 
     def known(self, group, what, values):
@@ -226,8 +226,8 @@ class Judge:
                 self.report("D606", group.at, "two processes of %s have the local rank %s" % (
                     host, next(value for value in values if values.count(value) > 1)))
                 return True
-            if any(value.isdigit() and int(value) >= len(values) for value in values):
-                wrong = max(values, key=lambda value: int(value) if value.isdigit() else 0)
+            if any(value.isdecimal() and int(value) >= len(values) for value in values):
+                wrong = max(values, key=lambda value: int(value) if value.isdecimal() else 0)
                 self.report("D606", group.at, "a process of %s has the local rank %s, but only %d start there" % (
                     host, wrong, len(values)))
                 return True
@@ -247,7 +247,7 @@ class Judge:
             if text is None or not is_known(text):
                 continue
             seen, local = text.split(",") if text else [], identity.get("local") or ""
-            if chooses and local.isdigit() and seen and int(local) >= len(seen):
+            if chooses and local.isdecimal() and seen and int(local) >= len(seen):
                 self.report("D606", group.at, "the local rank is %s, but the process on %s sees %d GPU%s" % (
                     local, process.place.host, len(seen), "s" * (len(seen) > 1)))
                 return

@@ -6,10 +6,12 @@
 ROLLCALL is the command, WALL rollcall-rehearse. A line of CATALOGUE is a finding: id, level, why, what to change, with
 tabs between them. This program stays outside of the wall: it reads data, and runs no word of the script.
 """
+import errno
 import json
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -56,12 +58,27 @@ class Rehearsal(Director):
         written = os.path.join(self.folder, "files", path.lstrip("/"))
         return written if os.path.exists(written) else path
 
+    def read(self, path):
+        """The text of a file as the script sees it. A FIFO would never end."""
+        file = os.open(self.inside(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(file, encoding="utf-8", errors="replace", newline="") as text:
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                raise OSError(errno.EISDIR if stat.S_ISDIR(os.fstat(file).st_mode) else errno.EINVAL, "it is no file")
+            return text.read(2 << 20)
+
+    def last_line(self, path):
+        """ ": TEXT", of what a job printed last; "" if it printed nothing."""
+        try:
+            lines = self.read(path).strip().split("\n")
+        except OSError:
+            lines = [""]
+        return ": " + lines[-1][:200] if lines[-1] else ""
+
     def lines(self, path):
         path = self.scripts.get(path, path)
         if path not in self.texts:
             try:
-                with open(self.inside(path), encoding="utf-8", errors="replace") as file:
-                    self.texts[path] = file.read(2 << 20).split("\n")
+                self.texts[path] = self.read(path).split("\n")
             except OSError:
                 self.texts[path] = []
         return self.texts[path]
@@ -128,13 +145,15 @@ def run(director, wall, command):
                                stderr=subprocess.STDOUT)
     try:
         status = process.wait(SECONDS)
-    except (subprocess.TimeoutExpired, KeyboardInterrupt):
+    except (subprocess.TimeoutExpired, KeyboardInterrupt) as error:
         process.send_signal(signal.SIGTERM)
         try:
             process.wait(2)
         except subprocess.TimeoutExpired:
             process.kill()
         status = None
+        if isinstance(error, KeyboardInterrupt):
+            raise
     output.seek(0, os.SEEK_END)
     output.seek(max(0, output.tell() - 4096))
     return status, output.read().decode("utf-8", "replace").strip().split("\n")
@@ -167,14 +186,24 @@ def verdict_of(director, catalogue):
     return "nothing found", CLEAN
 
 
+def read_notes(director):
+    """What the hook has made for the script."""
+    with open(os.path.join(director.folder, "notes"), encoding="utf-8", errors="replace") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file if line.count("\t") == 2]
+    for what, path, at in rows:
+        if what == "depth":
+            director.mark(at, "what %s starts: scripts that start scripts without end" % path)
+    return list(dict.fromkeys((at, "the folder %s does not exist" % path) for what, path, at in rows if what == "folder"))
+
+
 def close(director, status, output, command):
     """Reports how the script itself ended."""
-    for at, text in director.notes:
+    for at, text in director.notes + read_notes(director):
         director.report("D614", at, text)
     ended = os.path.join(director.folder, "ended")
     if status is None or os.path.exists(ended):
         director.mark(director.last_at, "what follows: the script was ended after its bound of time or processes")
-    elif status and not director.findings:
+    elif status and not director.findings and not director.unknown:
         director.report("D614", "", "%s ended with status %d: %s" % (os.path.basename(command[0]), status, output[-1]))
     if not director.processes and not director.agents and not director.findings and not director.unknown:
         director.mark("", "whether anything starts: the command started no program")
@@ -212,4 +241,32 @@ def main(arguments):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-sys.exit(main(sys.argv[1:]))
+def interrupt(number, _):
+    raise KeyboardInterrupt(number)
+
+
+def run_main():
+    signal.signal(signal.SIGTERM, interrupt)
+    signal.signal(signal.SIGHUP, interrupt)
+    try:
+        sys.stdout.reconfigure(errors="backslashreplace")
+        result = main(sys.argv[1:])
+        sys.stdout.flush()
+    except KeyboardInterrupt as error:
+        result = 128 + (error.args[0] if error.args else signal.SIGINT)
+    except Exception as error:  # pylint: disable=broad-except
+        try:
+            what = "" if isinstance(error, OSError) else type(error).__name__ + ": "
+            sys.stderr.write("rollcall: rehearse: %s%s\n" % (what, error))
+        except OSError:
+            pass
+        result = USAGE
+    return result
+
+
+STATUS = run_main()
+try:
+    sys.stdout.flush()
+except OSError:
+    os._exit(STATUS)  # the interpreter would try it again
+sys.exit(STATUS)

@@ -45,7 +45,7 @@ def ranges(values):
     distinct = list(dict.fromkeys(values))
     if len(distinct) == 1:
         return distinct[0]
-    if all(value.isdigit() for value in distinct):
+    if all(value.isdecimal() for value in distinct):
         return hosts.ranges(sorted(distinct, key=int)).strip("[]")
     return ",".join(distinct[:3]) + ("..." if len(distinct) > 3 else "")
 

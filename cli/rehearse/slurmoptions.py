@@ -19,6 +19,18 @@ FLAGS = set("E H I K O Q R X Z h k l s u v V".split()) | set("""
     resv-ports external-launcher interactive""".split())
 # `-W` takes no value in sbatch, --wait-all-nodes one after "="
 OF_SBATCH = {"W", "wait"}
+# of sbatch, salloc and srun of all series (src/common/slurm_opt.c), and of pyxis
+KNOWN = FLAGS | OF_SBATCH | set(SHORT.values()) | set("""
+    accel-bind acctg-freq batch bb bbf bcast-exclude cluster cluster-constraint comment consolidate-segments container
+    container-env container-id container-image container-mounts container-name container-workdir context
+    cores-per-socket cpu-bind cpu-freq cpus-per-gpu cpus-per-socket deadline delay-boot epilog exclusive export
+    export-file extra gid gpu-bind gpu-freq gpus-per-node gpus-per-socket gpus-per-task gres gres-flags het-group hint
+    jobid launch-cmd mail-type mail-user max-exit-timeout mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus mpi
+    msg-timeout network nice ntasks-per-core ntasks-per-gpu ntasks-per-node ntasks-per-socket ntasks-per-tres
+    oom-kill-step open-mode pack-group power prefer priority profile prolog reservation segment signal slurmd-debug
+    sockets-per-node spread-segments switches task-epilog task-prolog thread-spec threads-per-core time-min tmp
+    tree-width tres-bind tres-per-task uid wait-for-switch wckey wrap x11""".split())
+UNKNOWN = "?"  # key of an option that Slurm does not have; a site's plugin may
 LETTERS = {"E": "preserve-env", "O": "overcommit", "K": "kill-on-bad-exit", "l": "label"}
 
 
@@ -33,6 +45,9 @@ def take(words, is_batch=False):
         if word.startswith("--"):
             name, sign, value = word[2:].partition("=")
             name = name.replace("_", "-")
+            if not any(known.startswith(name) for known in KNOWN):
+                options[UNKNOWN] = word
+                continue
             if not sign and name not in FLAGS and not (is_batch and name in OF_SBATCH):
                 value, at = "".join(words[at:at + 1]), at + 1
             options[name] = value
@@ -79,7 +94,7 @@ def directives(text):
             except ValueError:
                 words = line[7:].split()
             components[-1].update(take(words, True)[0])
-        elif line.strip() and not line.startswith("#"):
+        elif line.strip() and not line.lstrip().startswith("#"):
             break
     return components, foreign
 
@@ -89,6 +104,7 @@ SBATCH = {"SBATCH_" + name: option for name, option in (
     ("ARRAY_INX", "array"), ("CPUS_PER_TASK", "cpus-per-task"), ("EXPORT", "export"), ("GPUS", "gpus"),
     ("GPUS_PER_NODE", "gpus-per-node"), ("GPUS_PER_TASK", "gpus-per-task"), ("GRES", "gres"),
     ("JOB_NAME", "job-name"), ("NUM_NODES", "nodes"), ("NTASKS", "ntasks"), ("NTASKS_PER_NODE", "ntasks-per-node"))}
+SALLOC = {name.replace("SBATCH", "SALLOC"): option for name, option in SBATCH.items()}
 SRUN = {
     "SLURM_NTASKS": "ntasks", "SLURM_NPROCS": "ntasks", "SLURM_JOB_NUM_NODES": "nodes",
     "SLURM_NTASKS_PER_NODE": "ntasks-per-node", "SLURM_GPUS": "gpus", "SLURM_GPUS_PER_NODE": "gpus-per-node",
@@ -113,15 +129,15 @@ def number(text, default=None):
 NO_GPU = ("shard", "cpu", "mem", "bb", "license", "nic", "mps")
 
 
-def gpus_of(text):
-    """The GPUs of --gres, --gpus-per-node and the like: "gpu:a100:2,shard:3" has 2. None if there are none."""
+def gpus_of(text, is_gres=False):
+    """The GPUs of --gres (is_gres), --gpus-per-node and the like: "gpu:a100:2,nvme:3" has 2. None if there are none."""
     total = None
     for part in (text or "").split(","):
         words = re.split(r"[:=/]", re.sub(r"\(.*", "", part))
         if words[0] == "gres":
             words = words[1:]
-        if words and (words[0] == "gpu" or len(words) <= 2 and words[-1].isdigit() and words[0] not in NO_GPU):
-            total = (total or 0) + (int(words[-1]) if words[-1].isdigit() else 1)
+        if words and (words[0] == "gpu" or not is_gres and len(words) <= 2 and words[-1].isdecimal() and words[0] not in NO_GPU):
+            total = (total or 0) + (int(words[-1]) if words[-1].isdecimal() else 1)
     return total
 
 

@@ -71,7 +71,7 @@ JOB = (
     ("SLURM_JOB_EXCLUSIVE", (26, 5), NEWEST, lambda job: "NODE" if "exclusive" in job.options else "NO"),
     ("SLURM_JOB_OVERSUBSCRIBE", (26, 5), NEWEST, lambda job: "NO" if "exclusive" in job.options else "OK"),
     ("SLURM_DISTRIBUTION", OLDEST, NEWEST, of_option("distribution")),
-    ("SLURM_SUBMIT_DIR", OLDEST, NEWEST, lambda job: os.getcwd()),
+    ("SLURM_SUBMIT_DIR", OLDEST, NEWEST, lambda job: job.folder),
     ("SLURM_SUBMIT_HOST", OLDEST, NEWEST, lambda job: "login"),
     ("SLURM_ARRAY_JOB_ID", OLDEST, NEWEST, lambda job: job.job if job.array else None),
     ("SLURM_ARRAY_TASK_ID", OLDEST, NEWEST, lambda job: job.array and job.array[0]),

@@ -8,7 +8,7 @@ import hosts
 import slurmvalues
 from allocation import Allocation, Refused, Step, spread
 from director import MARK
-from slurmoptions import SBATCH, directives, inherited, number, parts, take
+from slurmoptions import SALLOC, SBATCH, UNKNOWN, directives, inherited, number, parts, take
 
 
 def refuse(director, request, error):
@@ -17,8 +17,16 @@ def refuse(director, request, error):
     return 1
 
 
-def make_job(director, options, before=0):
+def doubt(director, request, at, options):
+    """Mark an option that Slurm does not have."""
+    if UNKNOWN in options:
+        director.mark(at, "%s: Slurm has no option %s; a site's plugin may" % (request.name, options.pop(UNKNOWN)))
+
+
+def make_job(director, request, options, before=0):
+    doubt(director, request, request.at, options)
     job = Allocation(options, director.series, 4242 + len(director.jobs), before)
+    job.folder = request.cwd
     job.array = array_of(options.get("array", ""))
     director.jobs.append(job)
     return job
@@ -51,10 +59,11 @@ def sbatch(director, request, place):
     else:
         path = os.path.join(request.cwd, words[0])
         try:
-            with open(director.inside(path), encoding="utf-8", errors="replace") as file:
-                text = file.read(2 << 20)
+            text = director.read(path)
         except OSError as error:
             return refuse(director, request, "%s: %s" % (words[0], error.strerror))
+        if "\r\n" in text:
+            return refuse(director, request, "Batch script contains DOS line breaks (\\r\\n)")
         if not text.startswith("#!"):
             return refuse(director, request, "%s does not begin with #!" % words[0])
         argv = shlex.split(text.split("\n")[0][2:]) + [path] + words[1:]
@@ -65,8 +74,9 @@ def sbatch(director, request, place):
     try:
         jobs = []
         for component in components:
+            doubt(director, request, os.path.basename(words[0]) if words else request.at, component)
             options = {**component, **(given if not jobs else {})}
-            jobs.append(make_job(director, options, sum(len(job.nodes) for job in jobs)))
+            jobs.append(make_job(director, request, options, sum(len(job.nodes) for job in jobs)))
     except Refused as error:
         return refuse(director, request, error)
     job = jobs[0]
@@ -77,6 +87,8 @@ def sbatch(director, request, place):
     wish = given.get("export") or components[0].get("export")
     environment = slurmvalues.exported(request.environment, wish)
     environment.update(slurmvalues.batch(job))
+    if wish and "ALL" not in wish.split(","):  # sbatch loads the user's login environment
+        environment = {**{name: os.environ[name] for name in LOGIN if name in os.environ}, **environment}
     if wish:
         environment["SLURM_EXPORT_ENV"] = wish
         if wish != "ALL":
@@ -87,14 +99,21 @@ def sbatch(director, request, place):
     if words:
         director.scripts[os.path.basename(words[0])] = path
     folder = os.path.join(request.cwd, job.options.get("chdir") or "")
+    # the job's output is no output of sbatch
+    output = os.path.join(director.folder, "tmp", "slurm-%d.out" % job.job)
+    argv = ["bash", "-c", 'exec "$@" > "$0" 2>&1', output, *argv]
     status = request.reply.run([(place_of(job, launch, place), folder, argv, environment)])
     if status:
-        director.note(os.path.basename(words[0]) if words else request.at, "the script ends with status %d" % status)
+        director.note(os.path.basename(words[0]) if words else request.at, "the script ends with status %d%s" % (
+            status, director.last_line(output)))
     if "parsable" in options:
         request.reply.out("%d\n" % job.job)
     elif request.piped or director.chatty:
         request.reply.out("Submitted batch job %d\n" % job.job)
     return 0
+
+
+LOGIN = ("HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "TERM")
 
 
 def place_of(job, launch, place):
@@ -104,7 +123,7 @@ def place_of(job, launch, place):
 def salloc(director, request, place):
     options, words = take(request.argv[1:])
     try:
-        job = make_job(director, {**inherited(request.environment, SBATCH), **options})
+        job = make_job(director, request, {**inherited(request.environment, SALLOC), **options})
     except Refused as error:
         return refuse(director, request, error)
     job.parts, job.name = [job], options.get("job-name") or "interactive"
@@ -126,10 +145,17 @@ def srun(director, request, place):
     job = place.job
     try:
         if job is None:  # srun makes the job
-            job = make_job(director, {**inherited(request.environment, SBATCH), **groups[0][0]})
-            job.parts, job.name = [job], groups[0][0].get("job-name") or os.path.basename((groups[0][1] or ["srun"])[0])
+            jobs = []
+            for options, _ in groups:
+                jobs.append(make_job(director, request, dict(options), sum(len(job.nodes) for job in jobs)))
+            job = jobs[0]
+            job.parts = jobs
+            for part, (options, words) in zip(jobs, groups):
+                part.name = options.get("job-name") or os.path.basename((words or ["srun"])[0])
             place = place.changed(job=job)
             environment = {**without_slurm(request.environment), **slurmvalues.shell(job)}
+            if len(jobs) > 1:
+                environment.update(slurmvalues.components(jobs))
         else:
             environment = request.environment
         children = start_step(director, request, place, groups, environment)
@@ -141,6 +167,7 @@ def srun(director, request, place):
 def start_step(director, request, place, groups, environment):
     job, steps = place.job, []
     for options, words in groups:
+        doubt(director, request, request.at, options)
         chosen = [number(part, 0) for part in options.get("het-group", options.get("pack-group", "")).split(",") if part]
         for index in chosen or [len(steps) if len(groups) > 1 else 0]:
             if index >= len(job.parts):
@@ -164,10 +191,7 @@ def start_step(director, request, place, groups, environment):
         programs = read_multiple(director, request, words[0], step.tasks) if "multi-prog" in step.options else None
         for rank, node, local in step.task_places():
             values = slurmvalues.task(step, job.steps - 1, environment, (rank, node, local), (ranks, first), whole)
-            if "ddp" in step.options and not programs:
-                ddp = step.options["ddp"]
-            else:
-                ddp = place.ddp if place.job is None else None
+            ddp = None if programs else ddp_of(step.options, job, values)
             task = place.changed(job=job, host=step.nodes[node], launch=launch, task=rank + ranks, node=node + first,
                                  ddp=ddp)
             folder = step.options.get("chdir") or request.cwd
@@ -177,6 +201,17 @@ def start_step(director, request, place, groups, environment):
         ranks, first = ranks + step.tasks, first + len(step.nodes)
     launch.skipped = ranks - len(children)
     return children
+
+
+PRELOAD = "librollcall-preload.so"
+
+
+def ddp_of(options, job, values):
+    """The options of --ddp, of srun, of the job or of ROLLCALL; "" also for the preload library. None: without rollcall."""
+    if "ddp" in options or "ddp" in job.options:
+        return options.get("ddp", job.options.get("ddp", ""))
+    is_on = values.get("ROLLCALL", "off") not in ("", "off") or PRELOAD in values.get("LD_PRELOAD", "")
+    return "" if is_on else None
 
 
 def of_component(environment, index):
@@ -191,15 +226,16 @@ def read_multiple(director, request, name, tasks):
     """The command of each rank of --multi-prog's file."""
     commands = {}
     try:
-        with open(director.inside(os.path.join(request.cwd, name)), encoding="utf-8", errors="replace") as file:
-            lines = file.read(1 << 20).replace("\\\n", " ").splitlines()
+        lines = director.read(os.path.join(request.cwd, name)).replace("\\\n", " ").splitlines()
     except OSError as error:
         raise Refused("%s: %s" % (name, error.strerror)) from None
     for line in lines:
         ranks, *words = shlex.split(line, comments=True) or [""]
         for part in ranks.split(",") if words else ():
             low, _, high = part.partition("-")
-            which = range(tasks) if part == "*" else range(int(low), int(high or low) + 1)
+            if part != "*" and not (low.isdecimal() and (high or low).isdecimal()):
+                raise Refused("%s: %s is no range of tasks" % (name, part))
+            which = range(tasks) if part == "*" else range(int(low), min(int(high or low), tasks - 1) + 1)
             for index, rank in enumerate(which):
                 commands.setdefault(rank, [word.replace("%t", str(rank)).replace("%o", str(index)) for word in words])
     if set(range(tasks)) - set(commands):
@@ -258,14 +294,14 @@ def slots(director, request, place, options):
     file = pick(options, ("-hostfile", "--hostfile", "-machinefile", "--machinefile", "-f"))
     if listed:
         pairs = [part.partition(":") for part in listed.split(",")]
-        return [(name, int(count) if count.isdigit() else None) for name, _, count in pairs]
+        return [(name, int(count) if count.isdecimal() else None) for name, _, count in pairs]
     if file:
         try:
             with open(director.inside(os.path.join(request.cwd, file)), encoding="utf-8", errors="replace") as lines:
                 rows = [line.replace(":", " slots=").split() for line in lines if line.split("#")[0].strip()]
         except OSError as error:
             raise Refused("%s: %s" % (file, error.strerror)) from None
-        return [(row[0], next((int(word.split("=")[1]) for word in row[1:] if word.split("=")[-1].isdigit()), None))
+        return [(row[0], next((int(word.split("=")[1]) for word in row[1:] if word.split("=")[-1].isdecimal()), None))
                 for row in rows]
     if place.job:
         return list(zip(place.job.nodes, place.job.counts))
@@ -310,6 +346,8 @@ def mpirun(director, request, place):
                 values.update(hydra(where) if is_hydra else openmpi(where, len(used), director.series))
                 task = place.changed(host=host, launch=launch, task=rank, node=index, ddp=None,
                                      facts=[] if is_hydra else pmix(where, index, launch))
+                if PRELOAD in values.get("LD_PRELOAD", ""):
+                    values.update(director.core(task, "", values, words))
                 children.append((task, options.get("-wdir") or request.cwd, words, values))
             rank += 1
     launch.skipped = rank - len(children)

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -82,6 +83,26 @@ static int allow_programs(int ruleset, const char *folder)
     return 0;
 }
 
+/* The script's files, and two that the hook writes to. The wall and the director write the others of the folder. */
+static const struct {
+    const char *name;
+    bool is_folder;
+} writable[] = { { "files", true }, { "lists", true }, { "tmp", true }, { "notes", false }, { "bounds", false } };
+
+enum { WRITABLE = sizeof(writable) / sizeof(writable[0]) };
+
+static int allow_writing(int ruleset, const char *folder, uint64_t inside)
+{
+    char path[PATH_MAX + 16];
+
+    for (unsigned i = 0; i < WRITABLE; i++) {
+        snprintf(path, sizeof(path), "%s/%s", folder, writable[i].name);
+        if (allow(ruleset, path, writable[i].is_folder ? inside : MAY_READ | MAY_WRITE) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* Return the version, or -1 with errno set. */
 static int use_landlock(const char *folder, const char *program)
 {
@@ -100,7 +121,7 @@ static int use_landlock(const char *folder, const char *program)
     if (ruleset < 0)
         return -1;
     allow(ruleset, "/dev/null", MAY_READ | MAY_WRITE | (rules.files & (MAY_TRUNCATE | MAY_IOCTL)));
-    rc = allow(ruleset, "/", MAY_READ | MAY_LIST) < 0 || allow(ruleset, folder, inside) < 0 ||
+    rc = allow(ruleset, "/", MAY_READ | MAY_LIST) < 0 || allow_writing(ruleset, folder, inside) < 0 ||
          allow(ruleset, program, MAY_EXECUTE | MAY_READ) < 0 || allow_programs(ruleset, folder) < 0 ||
          syscall(RESTRICT_SELF, ruleset, 0) < 0;
     close(ruleset);
@@ -153,7 +174,33 @@ static void read_path(char *path)
     *to = '\0';
 }
 
-/* Every mount but the folder's becomes read-only. One that stays writable is no wall. */
+/* Devices that a script may use. */
+static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom" };
+
+static bool is_device(const char *path)
+{
+    for (unsigned i = 0; i < sizeof(devices) / sizeof(devices[0]); i++)
+        if (strcmp(path, devices[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Make a mount of each writable part of the folder and of each device. */
+static int split_mounts(const char *folder)
+{
+    char path[PATH_MAX + 16];
+
+    for (unsigned i = 0; i < WRITABLE; i++) {
+        snprintf(path, sizeof(path), "%s/%s", folder, writable[i].name);
+        if (mount(path, path, NULL, MS_BIND, NULL) < 0)
+            return -1;
+    }
+    for (unsigned i = 0; i < sizeof(devices) / sizeof(devices[0]); i++)
+        mount(devices[i], devices[i], NULL, MS_BIND, NULL);
+    return 0;
+}
+
+/* Make all other mounts read-only, without devices. One that stays writable is no wall. */
 static int protect_mounts(const char *folder)
 {
     static const unsigned long kept[][2] = { { ST_NOSUID, MS_NOSUID },         { ST_NODEV, MS_NODEV },
@@ -163,6 +210,7 @@ static int protect_mounts(const char *folder)
     char line[2 * PATH_MAX];
     char path[PATH_MAX];
     struct statvfs status;
+    size_t n = strlen(folder);
     int rc = 0;
 
     while (list && rc == 0 && fgets(line, sizeof(line), list)) {
@@ -171,11 +219,11 @@ static int protect_mounts(const char *folder)
         if (sscanf(line, "%*s %*s %*s %*s %4095s", path) != 1)
             continue;
         read_path(path);
-        if (strcmp(path, folder) == 0 || statvfs(path, &status) < 0)
+        if ((strncmp(path, folder, n) == 0 && path[n] == '/') || statvfs(path, &status) < 0)
             continue;
         for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
             flags |= status.f_flag & kept[i][0] ? kept[i][1] : 0;
-        mount(NULL, path, NULL, flags, NULL);
+        mount(NULL, path, NULL, flags | (is_device(path) ? 0 : MS_NODEV), NULL);
         if (statvfs(path, &status) < 0 || !(status.f_flag & ST_RDONLY))
             rc = -1;
     }
@@ -207,8 +255,8 @@ static int use_namespaces(const char *folder)
         if (pid != 0)
             return pid < 0 ? -1 : wait_for(pid);
         prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-        if (i == 0 && (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-                       mount(folder, folder, NULL, MS_BIND, NULL) < 0 || protect_mounts(folder) < 0))
+        if (i == 0 && (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || split_mounts(folder) < 0 ||
+                       protect_mounts(folder) < 0))
             return -1;
     }
     return setsid() < 0 ? -1 : 0;
@@ -228,6 +276,9 @@ static const uint32_t forbidden[] = {
     SYS_io_uring_setup,
 #endif
     452 /* fchmodat2 */,
+    463 /* setxattrat */,
+    466 /* removexattrat */,
+    469 /* file_setattr */,
     SYS_fchmod,
     SYS_fchmodat,
     SYS_fchown,
@@ -260,12 +311,17 @@ static const uint32_t forbidden[] = {
     SYS_truncate,
     SYS_kill,
     SYS_tkill,
+    SYS_tgkill,
     SYS_rt_sigqueueinfo,
     SYS_rt_tgsigqueueinfo,
     424 /* pidfd_send_signal */,
 };
 
-enum { LIMITED_BY_LANDLOCK = 5, COUNT = sizeof(forbidden) / sizeof(forbidden[0]) };
+/* FS_IOC_SETFLAGS and FS_IOC_FSSETXATTR: linux/fs.h and sys/mount.h of glibc 2.36 exclude each other. */
+#define SET_FLAGS      _IOW('f', 2, long)
+#define SET_ATTRIBUTES _IOW('X', 32, char[28])
+
+enum { LIMITED_BY_LANDLOCK = 6, COUNT = sizeof(forbidden) / sizeof(forbidden[0]) };
 
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
@@ -280,7 +336,7 @@ enum { LIMITED_BY_LANDLOCK = 5, COUNT = sizeof(forbidden) / sizeof(forbidden[0])
 static int filter_calls(bool signals_are_limited, bool truncate_is_limited)
 {
 #ifdef ARCHITECTURE
-    struct sock_filter program[2 * COUNT + 16];
+    struct sock_filter program[2 * COUNT + 32];
     struct sock_fprog filter = { .filter = program };
     unsigned n = 0;
 
@@ -303,6 +359,18 @@ static int filter_calls(bool signals_are_limited, bool truncate_is_limited)
     program[n++] = LOAD(args[0]);
     program[n++] = SKIP(1, BPF_JEQ, AF_UNIX);
     program[n++] = RETURN(SECCOMP_RET_ERRNO | EACCES);
+    /* limits of another process, and flags of a file */
+    program[n++] = LOAD(nr);
+    program[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 3);
+    program[n++] = LOAD(args[0]);
+    program[n++] = SKIP(1, BPF_JEQ, 0);
+    program[n++] = RETURN(SECCOMP_RET_ERRNO | EPERM);
+    program[n++] = LOAD(nr);
+    program[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 4);
+    program[n++] = LOAD(args[1]);
+    program[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SET_FLAGS, 1, 0);
+    program[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SET_ATTRIBUTES, 0, 1);
+    program[n++] = RETURN(SECCOMP_RET_ERRNO | EPERM);
 #if defined(__x86_64__)
     program[n++] = LOAD(nr);
     program[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1); /* x32 */

@@ -10,8 +10,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -42,6 +44,19 @@ HOOK pid_t fork(void)
 HOOK pid_t vfork(void)
 {
     return fork();
+}
+
+/* Landlock does not limit sockets of files. Without this a script of zsh reaches those of its user's programs. */
+HOOK int connect(int fd, const struct sockaddr *address, socklen_t size)
+{
+    struct sockaddr_un to = { .sun_family = AF_UNSPEC };
+    char ours[sizeof(to.sun_path)];
+
+    memcpy(&to, address, size < sizeof(to) ? size : sizeof(to) - 1);
+    snprintf(ours, sizeof(ours), "%s/socket", overlay_scratch);
+    if (*overlay_scratch && to.sun_family == AF_UNIX && strcmp(to.sun_path, ours) != 0)
+        return errno = EACCES, -1;
+    return (int)syscall(SYS_connect, fd, address, size);
 }
 
 HOOK int execve(const char *path, char *const argv[], char *const envp[])

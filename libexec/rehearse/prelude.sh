@@ -33,13 +33,14 @@ micromamba() { conda "$@"; }
 ROLLCALL_REHEARSAL_SOURCE='
 case $BASH_COMMAND in
     "source "* | ". "*)
-        if eval "ROLLCALL_REHEARSAL_WORDS=(${BASH_COMMAND#* })" 2> /dev/null &&
+        # a substitution runs only once, in the script
+        if [[ $BASH_COMMAND != *[\`\(]* ]] && eval "ROLLCALL_REHEARSAL_WORDS=(${BASH_COMMAND#* })" 2> /dev/null &&
             [[ ${ROLLCALL_REHEARSAL_WORDS[0]-} == */* && ! -e ${ROLLCALL_REHEARSAL_WORDS[0]} ]]; then
             { : >> "${ROLLCALL_REHEARSAL_WORDS[0]}"; } 2> /dev/null
         fi ;;
 esac'
 set -o functrace
 # the number is right in the first line of the trap alone
-trap '[[ ${BASH_SOURCE[0]-} == */prelude.sh || -z ${BASH_SOURCE[0]-} ]] || { export ROLLCALL_REHEARSAL_AT=${BASH_SOURCE[0]##*/}:$LINENO
+trap 'ROLLCALL_REHEARSAL_LAST=$_; [[ ${BASH_SOURCE[0]-} == */prelude.sh || -z ${BASH_SOURCE[0]-} ]] || { export ROLLCALL_REHEARSAL_AT=${BASH_SOURCE[0]##*/}:$LINENO
     eval "$ROLLCALL_REHEARSAL_SOURCE"
-}' DEBUG
+}; : "$ROLLCALL_REHEARSAL_LAST"' DEBUG

@@ -65,22 +65,34 @@ static int write_file(const char *folder, const char *name, const void *text, si
     return n == (ssize_t)size ? 0 : -1;
 }
 
-static struct rehearse_bounds *make_bounds(const char *folder)
+/* Return a descriptor, or -1 with errno set. */
+static int make_bounds(const char *folder)
 {
     struct rehearse_bounds bounds = { .processes = 0 };
     struct sysinfo machine;
     char path[2 * PATH_MAX];
-    void *memory;
-    int fd;
 
     if (sysinfo(&machine) == 0)
         bounds.processes = machine.procs;
     snprintf(path, sizeof(path), "%s/bounds", folder);
-    fd = write_file(folder, "bounds", &bounds, sizeof(bounds)) < 0 ? -1 : open(path, O_RDWR | O_CLOEXEC);
-    memory = fd >= 0 ? mmap(NULL, sizeof(bounds), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
-    if (fd >= 0)
-        close(fd);
-    return memory == MAP_FAILED ? NULL : memory;
+    return write_file(folder, "bounds", &bounds, sizeof(bounds)) < 0 ? -1 : open(path, O_RDWR | O_CLOEXEC);
+}
+
+/* The script may write to the file, so do not map it here. */
+static bool is_reached(int bounds)
+{
+    struct rehearse_bounds now;
+
+    return pread(bounds, &now, sizeof(now), 0) != (ssize_t)sizeof(now) || atomic_load(&now.reached);
+}
+
+static void set_reached(int bounds)
+{
+    struct rehearse_bounds now = { .forks = 0 };
+
+    (void)!pread(bounds, &now, sizeof(now), 0);
+    atomic_store(&now.reached, 1);
+    (void)!pwrite(bounds, &now, sizeof(now), 0);
 }
 
 /* The environment of the command. */
@@ -125,6 +137,8 @@ static int make_folder(const char *folder, const char *beside)
         if (mkdir(path, 0700) < 0 && errno != EEXIST)
             return -1;
     }
+    if (write_file(folder, "notes", "", 0) < 0)
+        return -1;
     return wall_list_programs(folder) < 0 ? -1 : set_environment(folder, beside);
 }
 
@@ -198,13 +212,13 @@ static void kill_all(void)
         closedir(folder);
 }
 
-static void end_all(struct rehearse_bounds *bounds)
+static void end_all(int bounds)
 {
     static const struct timespec moment = { .tv_nsec = 1000000L };
     pid_t pid;
 
     /* no process forks now */
-    atomic_store(&bounds->reached, 1);
+    set_reached(bounds);
     do {
         kill_all();
         while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
@@ -222,7 +236,7 @@ static double now(void)
 }
 
 /* Waits for the command, or for a bound. */
-static int await(pid_t command, double deadline, const char *folder, struct rehearse_bounds *bounds)
+static int await(pid_t command, double deadline, const char *folder, int bounds)
 {
     static const struct timespec tick = { .tv_nsec = TICK_MS * 1000000L };
     const char *ended = NULL;
@@ -238,7 +252,7 @@ static int await(pid_t command, double deadline, const char *folder, struct rehe
         if (pid == command)
             break;
         sigtimedwait(&child, NULL, &tick);
-        ended = atomic_load(&bounds->reached) ? "processes" : now() > deadline ? "time" : NULL;
+        ended = is_reached(bounds) ? "processes" : now() > deadline ? "time" : NULL;
     } while (!ended && !told_to_end);
     end_all(bounds);
     if (ended)
@@ -272,7 +286,7 @@ int rehearse_wall(int argc, char **argv)
 {
     static char folder[PATH_MAX];
     char beside[PATH_MAX];
-    struct rehearse_bounds *bounds;
+    int bounds;
     enum wall_kind kind = WALL_ANY;
     uint32_t seconds = SECONDS;
     ssize_t n = readlink("/proc/self/exe", beside, sizeof(beside) - 1);
@@ -292,8 +306,8 @@ int rehearse_wall(int argc, char **argv)
         return fail("wall", "usage: wall FOLDER -- COMMAND ARG...");
     beside[n] = '\0';
     *strrchr(beside, '/') = '\0';
-    bounds = realpath(argv[i], folder) && strlen(folder) < 200 ? make_bounds(folder) : NULL;
-    if (!bounds || make_folder(folder, beside) < 0)
+    bounds = realpath(argv[i], folder) && strlen(folder) < 200 ? make_bounds(folder) : -1;
+    if (bounds < 0 || make_folder(folder, beside) < 0)
         return fail(argv[i], strerror(errno));
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);

@@ -177,3 +177,55 @@ srun bash -c \"source vars.sh; python train.py\""
     right 2 'srun --ddp python slurm.py'
     right 1 'srun --ddp accelerate launch train.py'
 }
+
+# rollcall
+
+@test "--ddp in #SBATCH, ROLLCALL=auto, the preload library -> each task has its rank" {
+    job 2 'srun python train.py'
+    sed -i '2i #SBATCH --ddp' job.sh
+    rehearsed 0
+    right 2 'export ROLLCALL=auto; srun python train.py'
+    right 2 "export LD_PRELOAD=$prefix/lib/librollcall-preload.so; srun python train.py"
+}
+
+# Slurm
+
+@test "sbatch in \$(...), and a job that depends on it -> the number of the job, and nothing else" {
+    job 2 "$master
+srun --ddp python train.py; echo out"
+    printf '#!/bin/bash\nid=$(sbatch --parsable job.sh) && sbatch -d afterok:$id job.sh\n' > submit.sh
+    run -0 rollcall rehearse bash submit.sh
+    [ "$(grep -c '^job.sh: ' <<< "$output")" = 2 ]
+}
+
+@test "srun A : B without a job -> a job of two components" {
+    run -0 rollcall rehearse srun --ddp -n1 python train.py : --ddp -n1 python train.py
+    [[ $output == *'  1     n2    1 '* && $output != *component* ]]
+}
+
+@test "--gres of several kinds -> only gpu counts" {
+    job 2 'srun --ddp python train.py'
+    sed -i 's/^#SBATCH --gpus.*/#SBATCH --gres=gpu:v100:2,nvme:100/' job.sh
+    rehearsed 0
+    [[ $output == *', 2 GPUs a node'* ]]
+}
+
+@test "an option that Slurm does not have -> not known; line ends of DOS -> refused, as by sbatch" {
+    job 2 'srun --ddp python train.py'
+    sed -i '2i #SBATCH --tiem=10' job.sh
+    rehearsed 4
+    [[ $output == *'Slurm has no option --tiem=10'* ]]
+    sed -i 's/$/\r/' job.sh
+    rehearsed 3 D615
+}
+
+@test "a folder that does not exist -> named with its line; \$_ and substitutions -> as in the script" {
+    warned D614 2 'cd /var/tmp/no-such-folder; srun --ddp python "$OLDPWD/train.py"'
+    [[ $output == *'job.sh:5: the folder /var/tmp/no-such-folder does not exist'* ]]
+    right 2 'mkdir -p runs/a && cd $_ && srun --ddp python $PWD/../../train.py
+source <(echo once >> log; echo :); [ "$(cat log)" = once ] || exit 1'
+}
+
+@test "a file of --multi-prog with words for numbers -> refused, not lost" {
+    wrong D615 2 'printf "0-a python train.py\n" > conf; srun --multi-prog conf'
+}

@@ -178,3 +178,21 @@ while :; do :; done'
     mkdir -p "$home/$(printf 'a%.0s' {1..210})"
     fails_with 4 aaa "$libexec/rollcall-rehearse" wall "$home"/a* -- true
 }
+
+@test "Unix sockets of other programs: zsh -> denied" {
+    python3 -c 'import socket, time
+s = socket.socket(socket.AF_UNIX); s.bind("'"$home"'/socket"); s.listen(); time.sleep(60)' 3>&- &
+    server=$!
+    until [ -S "$home/socket" ]; do sleep 0.02; done
+    behind <<< "zsh -c 'zmodload zsh/net/socket; zsocket $home/socket && echo connected'"
+    kill "$server"
+    is_output ''
+}
+
+@test "the rehearsal's own files: links, FIFOs and an emptied file in their place -> denied; the wall ends all" {
+    unchanged 'ln -s '"$home"'/keep "$TMPDIR/../ended"; ln -s '"$home"'/keep "$TMPDIR/../code0.py"
+mkfifo "$TMPDIR/f"; (exec -a left-over bash -c "read x < $TMPDIR/f") &
+: > "$TMPDIR/../bounds"; : > "$TMPDIR/../programs"; kill -0 $!; read -t 1 < "$TMPDIR/f"'
+    run pgrep -f "^left-over"
+    [ "$status" -eq 1 ]
+}
