@@ -3,6 +3,7 @@
 import os
 import re
 
+from programs import script_of
 from slurmoptions import is_known
 
 # options without a value (torch/distributed/run.py of 2.9, accelerate/commands/launch.py of 1.11)
@@ -150,10 +151,7 @@ def start(director, request, place, options, words):
 
 def of_python(director, request, place):
     """python -m torch.distributed.run and its like; None for any other program of Python's."""
-    words = list(request.argv[1:])
-    while words and words[0].startswith("-") and words[0] not in ("-m", "-c", "-"):
-        if words.pop(0) in ("-W", "-X") and words:
-            words.pop(0)
+    words = script_of(request.argv)
     if words[:1] == ["-m"] and len(words) > 1:
         if words[1] in ("torch.distributed.run", "torch.distributed.launch", "torch.distributed.elastic"):
             return torchrun(director, request, place, words[2:])

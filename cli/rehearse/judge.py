@@ -22,11 +22,8 @@ class Group:
         self.reader = reader
         self.at = launch.at if launch.kind != "batch" else processes[0].at
         self.total = len(processes) + (launch.skipped if len(processes) > 1 else 0)
-
-    def identities(self):
-        if self.reader is None or self.reader.program is None:
-            return [{} for _ in self.processes]
-        return [self.reader.identity(process.environment) for process in self.processes]
+        is_read = reader is not None and reader.program is not None
+        self.identities = [reader.identity(process.environment) if is_read else {} for process in processes]
 
     def nodes(self):
         return list(dict.fromkeys(process.place.host for process in self.processes))
@@ -78,7 +75,7 @@ def merged(found):
     """Groups of one process each, of the same program, where WORLD_SIZE is larger: started one after the other."""
     alone, kept = collections.OrderedDict(), []
     for group in found:
-        size = group.identities()[0].get("size") or ""
+        size = group.identities[0].get("size") or ""
         if group.total < (int(size) if size.isdecimal() else 0) and group.launch.kind != "batch":
             alone.setdefault(group.reader.title, []).append(group)
         else:
@@ -126,7 +123,7 @@ class Judge:
     # ranks and sizes
 
     def ranks(self, group):
-        identities = group.identities()
+        identities = group.identities
         ranks = [identity.get("rank") for identity in identities]
         sizes = [identity.get("size") for identity in identities]
         if "rank" not in identities[0] or not self.known(group, "the rank", ranks):
@@ -169,7 +166,7 @@ class Judge:
     # masters
 
     def masters(self, group):
-        identities = group.identities()
+        identities = group.identities
         if group.total < 2 or not group.reader.inits:
             return
         for field, name in (("addr", "MASTER_ADDR"), ("port", "MASTER_PORT")):
@@ -217,11 +214,11 @@ class Judge:
     def locals(self, group):
         """Whether a local rank is wrong, after a line on it."""
         rows = collections.defaultdict(list)
-        for process, identity in zip(group.processes, group.identities()):
+        for process, identity in zip(group.processes, group.identities):
             if identity.get("local"):
                 rows[process.place.host].append(identity["local"])
         for host, values in rows.items():
-            # each task may see a GPU of its own and number it 0
+            # each task may see only one GPU, as number 0
             if len(set(values)) < len(values) and not self.one_gpu_each(group):
                 self.report("D606", group.at, "two processes of %s have the local rank %s" % (
                     host, next(value for value in values if values.count(value) > 1)))
@@ -242,7 +239,7 @@ class Judge:
             return
         chooses = group.reader.program.says("set_device") and not group.reader.program.says("device_count")
         taken = {}
-        for process, identity in zip(group.processes, group.identities()):
+        for process, identity in zip(group.processes, group.identities):
             text = process.environment.get("CUDA_VISIBLE_DEVICES")
             if text is None or not is_known(text):
                 continue

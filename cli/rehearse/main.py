@@ -21,13 +21,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "doctor")]
 
 # pylint: disable=wrong-import-position
-import devices
-import frameworks
-import master
-import mixed
-import ranks
 from agents import AGENTS
 from answers import ANSWERS, other
+from checks import check_program
 from director import Director, Place
 from judge import Judge
 from printing import as_json, print_text
@@ -168,11 +164,7 @@ def check_programs(director, judge):
             continue
         program, nodes = group.reader.program, len(getattr(group.launch, "nodes", ())) or 1
         if group.total > 1:
-            mixed.check(program, report)
-            ranks.check_program(program, report)
-            frameworks.removed_arguments(program, report)
-            devices.check(program, nodes, report)
-            master.check_program(program, nodes, report)
+            check_program(program, nodes, report)
 
 
 def verdict_of(director, catalogue):

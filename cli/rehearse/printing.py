@@ -51,7 +51,7 @@ def ranges(values):
 
 
 def rows_of(group):
-    rows = [row(group, *pair) for pair in zip(group.processes, group.identities())]
+    rows = [row(group, *pair) for pair in zip(group.processes, group.identities)]
     if len(rows) <= MOST and not group.launch.skipped:
         return rows
     nodes = collections.OrderedDict()
@@ -108,7 +108,7 @@ def as_json(director, groups, findings, catalogue, verdict):
                  "environment": {name: value for name, value in sorted(process.environment.items())
                                  if NAMES.match(name)},
                  "identity": {field: value for field, value in identity.items() if value is not None}}
-                for process, identity in zip(group.processes, group.identities())]
+                for process, identity in zip(group.processes, group.identities)]
         launches.append({"at": group.at, "kind": group.launch.kind, "processes": rows,
                          "counted": group.total})
     job = director.jobs[0] if director.jobs else None

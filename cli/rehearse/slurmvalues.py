@@ -80,7 +80,7 @@ JOB = (
     ("SLURM_ARRAY_TASK_MIN", OLDEST, NEWEST, lambda job: job.array and job.array[0]),
     ("SLURM_ARRAY_TASK_MAX", OLDEST, NEWEST, lambda job: job.array and job.array[-1]),
 )
-# of the batch script alone: slurmd's
+# of the batch script only: slurmd's
 BATCH = (
     ("ENVIRONMENT", OLDEST, NEWEST, lambda job: "BATCH"),
     ("HOSTNAME", OLDEST, NEWEST, lambda job: job.nodes[0]),

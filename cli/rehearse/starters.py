@@ -297,10 +297,10 @@ def slots(director, request, place, options):
         return [(name, int(count) if count.isdecimal() else None) for name, _, count in pairs]
     if file:
         try:
-            with open(director.inside(os.path.join(request.cwd, file)), encoding="utf-8", errors="replace") as lines:
-                rows = [line.replace(":", " slots=").split() for line in lines if line.split("#")[0].strip()]
+            lines = director.read(os.path.join(request.cwd, file)).splitlines()
         except OSError as error:
             raise Refused("%s: %s" % (file, error.strerror)) from None
+        rows = [line.replace(":", " slots=").split() for line in lines if line.split("#")[0].strip()]
         return [(row[0], next((int(word.split("=")[1]) for word in row[1:] if word.split("=")[-1].isdecimal()), None))
                 for row in rows]
     if place.job:

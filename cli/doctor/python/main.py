@@ -22,15 +22,14 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 # pylint: disable=wrong-import-position
-import devices
 import environment
 import frameworks
 import launch as launching
 import layout as layouts
 import master
-import mixed
 import ranks
 import script as scripts
+from checks import check_program
 from job import Job
 from program import Programs
 from source import Unreadable, text_of
@@ -69,14 +68,6 @@ def emit_program(program, report):
         program.main.path, ", ".join(frameworks.names(program)) or "no framework that is known here"))
     for module, error in program.unreadable:
         report("D422", module, error.line, "not looked at: %s" % error, "")
-
-
-def check_program(program, nodes, report):
-    mixed.check(program, report)
-    ranks.check_program(program, report)
-    frameworks.removed_arguments(program, report)
-    devices.check(program, nodes, report)
-    master.check_program(program, nodes, report)
 
 
 def read_file(path, job):
