@@ -21,18 +21,16 @@ const char *overlay_at;
 
 void overlay_note(const char *what, const char *path)
 {
+    const char *last = overlay_at ? overlay_at + sizeof(REHEARSE_AT) : "";
     const char *at = getenv(REHEARSE_AT);
     char text[2 * REHEARSE_PATH];
     int fd;
 
-    if (!at)
-        at = overlay_at ? overlay_at + sizeof(REHEARSE_AT) : "";
     snprintf(text, sizeof(text), "%s/notes", overlay_scratch);
     fd = (int)syscall(SYS_openat, AT_FDCWD, text, O_WRONLY | O_APPEND | O_CLOEXEC, 0);
-    snprintf(text, sizeof(text), "%s\t%s\t%s\n", what, path, at);
     if (fd < 0)
         return;
-    (void)!write(fd, text, strlen(text));
+    dprintf(fd, "%s\t%s\t%s\n", what, path, at ? at : last);
     close(fd);
 }
 
@@ -105,8 +103,9 @@ static bool is_passed(struct overlay_place *place, const char *rest)
 
     rest += strspn(rest, "/");
     if (strcmp(name, overlay_scratch) == 0) {
-        place->state = (is_below(rest, "tmp") || is_below(rest, "bin")) && !strstr(rest, "/..") ? OVERLAY_PASSED
-                                                                                                : OVERLAY_REMOVED;
+        bool is_own = (is_below(rest, "tmp") || is_below(rest, "bin")) && !strstr(rest, "/..");
+
+        place->state = is_own ? OVERLAY_PASSED : OVERLAY_REMOVED;
         return true;
     }
     if (strcmp(name, "/proc") != 0 && strcmp(name, "/sys") != 0 && (strcmp(name, "/dev") != 0 || is_below(rest, "shm")))
